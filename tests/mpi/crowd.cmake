@@ -79,6 +79,17 @@ foreach(mpi ${SENNIT_MPIS})
                              FAIL_REGULAR_EXPRESSION "which has ended.*which has ended")
     endforeach()
 endforeach()
+# What is wrong on all ranks is found on all ranks.
+foreach(mpi ${SENNIT_MPIS})
+    string(TOUPPER ${mpi} MPI)
+    sennit_mpi_program(wrong_arguments-${mpi}
+                       COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -Wno-stringop-overflow -Wno-stringop-overread -fopenmp
+                       SOURCES wrong_arguments.c DEPENDS check.h)
+    add_test(NAME mpi.wrong_arguments.${mpi}
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/wrong_arguments.py --sennit $<TARGET_FILE:sennit>
+                     --program ${output} --mpi ${mpi} --exec ${SENNIT_${MPI}_EXEC})
+    set_tests_properties(mpi.wrong_arguments.${mpi} PROPERTIES TIMEOUT 1200 LABELS mpi PROCESSORS 2)
+endforeach()
 # Broadcasts there, and reductions for one rank; also where the ranks are of one address space.
 foreach(calls broadcasts reductions)
     foreach(mpi ${SENNIT_MPIS})

@@ -11,6 +11,7 @@ namespace sennit::mpi {
 
 SENNIT_TLS bool QuietTests::t_quiet;
 SENNIT_TLS bool QuietTests::t_kept;
+SENNIT_TLS HeldError *HeldError::t_holds;
 
 void raise(Object object, int error) {
     static constexpr auto on_communicator = SENNIT_BARE(Comm_call_errhandler);
@@ -50,16 +51,42 @@ extern "C" SENNIT_EXPORT int MPIR_Err_return_comm(void *comm, const char *functi
     return bare(comm, function, error);
 }
 
+void sennit::mpi::HeldError::tell() {}
+
 #elif defined OPEN_MPI
+
+#pragma weak ompi_mpi_errors_are_fatal
 
 // The function that calls the handlers in Open MPI.
 extern "C" SENNIT_EXPORT int ompi_errhandler_invoke(void *handler, void *object, int kind,
                                                     int error, const char *function) {
     using namespace sennit::mpi;
+    if (HeldError::holds(handler, object, kind, error, function))
+        return error;
     static const auto bare = reinterpret_cast<decltype(&ompi_errhandler_invoke)>(
         sennit::interpose::find_next("ompi_errhandler_invoke"));
     const Unmarked unmarked(true); // Open MPI bears handlers that do not return
     return bare(handler, object, kind, error, function);
 }
+
+namespace sennit::mpi {
+
+bool HeldError::holds(void *handler, void *object, int kind, int error, const char *function) {
+    if (!t_holds || !handler || *static_cast<MPI_Errhandler *>(handler) == MPI_ERRORS_ARE_FATAL)
+        return false;
+    t_holds->handler_ = handler;
+    t_holds->object_ = object;
+    t_holds->kind_ = kind;
+    t_holds->error_ = error;
+    t_holds->function_ = function;
+    return true;
+}
+
+void HeldError::tell() {
+    if (void *const handler = std::exchange(handler_, nullptr))
+        ompi_errhandler_invoke(handler, object_, kind_, error_, function_);
+}
+
+} // namespace sennit::mpi
 
 #endif

@@ -12,6 +12,8 @@
 #include "base/compiler.h"
 #include "mpi/call/object.h"
 
+#include <utility>
+
 namespace sennit::mpi {
 
 // From construction to destruction errors of this thread are kept from handlers, where the MPI lets
@@ -35,6 +37,39 @@ class QuietTests {
 
   private:
     bool outer_;
+};
+
+// An error that MPI has found while this library has something left to do for the call. Open MPI
+// bears handlers that do not return, and then it would never be done. So such a handler is called
+// when all is done. Not one that ends the program: what is left to do may need ranks that wait for
+// this one.
+class HeldError {
+  public:
+    HeldError() = default;
+    HeldError(const HeldError &) = delete;
+    HeldError &operator=(const HeldError &) = delete;
+
+    // call(), whose error is held.
+    template <class Call>
+    int hold(Call call) {
+        HeldError *const outer = std::exchange(t_holds, this);
+        const int error = call();
+        t_holds = outer;
+        return error;
+    }
+    // All is done. The thread may be another one.
+    void tell();
+    // Of Open MPI's function that calls handlers: its arguments. False: it is to call this one now.
+    static bool holds(void *handler, void *object, int kind, int error, const char *function);
+
+  private:
+    static SENNIT_TLS HeldError *t_holds;
+
+    void *handler_ = nullptr; // null: there is no error
+    void *object_ = nullptr;
+    int kind_ = 0;
+    int error_ = 0;
+    const char *function_ = nullptr;
 };
 
 // Call the error handler of `object`, or of MPI_COMM_WORLD for none.

@@ -112,9 +112,11 @@ class Wrapper:
         if self.is_behind:
             template += templates.POST
         if self.is_adoption:
+            held = "[&] {{ return adoption.hold([&] {{ return bare({arguments}); }}); }})"
             template = template.replace("attended_{name}(", "made_{name}([[maybe_unused]] Adoption &adoption, ", 1).replace(
-                "delegate(operation", "delegate(adoption.gathering(operation)").replace(
-                    "{entry}(", templates.ADOPTION + "{entry}(", 1)
+                templates.DELEGATED, "delegate(operation, " + held).replace(
+                    "delegate(operation", "delegate(adoption.gathering(operation)").replace(
+                        "{entry}(", templates.ADOPTION + "{entry}(", 1)
         template += templates.EXPORT
         if self.name in templates.FREQUENT:
             template = templates.hot(template)
@@ -256,6 +258,7 @@ class Wrapper:
         # See quirks/unfit_twins.h.
         unfit = ("is_user_defined(op)" if "op" in self.names
                  else "is_between_groups(comm)" if self.call["name"] == "Bcast" and not self.header.is_openmpi
+                 else "has_no_neighbors(comm)" if self.call["name"] == "Neighbor_allgather" and self.header.is_openmpi
                  else "is_of_one_rank(comm)" if self.twin.startswith("Comm_idup") and not self.header.is_openmpi
                  else "")
         fields["has_twin"] = f"!{unfit}" if unfit else "true"
@@ -296,8 +299,12 @@ class Wrapper:
             "Reduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op, root};\n"
                       "        crowded && root >= 0 && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
                       "        if (Assembled *const assembled = g_crowd.assembled_of(comm);\n"
-                      "            assembled && assembled->may_reduce(reduction))\n"
-                      "            return assemble(*assembled, operation, reduction);",
+                      "            assembled && assembled->has_member(root)) {\n"
+                      "            if (assembled->may_reduce(reduction))\n"
+                      "                return assemble(*assembled, operation, reduction);\n"
+                      "            if (assembled->is_root(reduction) && lacks_result(reduction))\n"
+                      "                take_in_vain(*assembled, operation, reduction);\n"
+                      "        }",
             "Bcast": "Broadcast broadcast{buffer, count, datatype, root};\n"
                      + assembled_unless_longer("broadcast", " && assembled->has_member(root)")}.get(self.call["name"], "")
         has_length = self.call["name"] in ("Allreduce", "Bcast")

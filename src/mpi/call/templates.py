@@ -203,9 +203,8 @@ BOUND_FORTRAN = """extern "C" SENNIT_EXPORT void tampi_{lower}_({fortran_paramet
 
 """
 
-DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({arguments}); }});
-}}
-""" + ENTRY
+DELEGATED = "delegate(operation, [&] {{ return bare({arguments}); }})"
+DELEGATE = IN_TASK + f"    return {DELEGATED};\n}}}}\n" + ENTRY
 
 # The runtime's policies are told of sends. Without tasks, no more is to be done than to note the request.
 POSTS = """[[gnu::noinline]] static int attended_{name}({parameters}) {{

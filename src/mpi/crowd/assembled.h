@@ -61,10 +61,11 @@ class Assembled {
     bool is_on() const { return assembly_ != nullptr; }
     node::Assembly *assembly() const { return assembly_; }
     bool has_member(int rank) const { return rank < assembly_->members(); }
-    // One for a root, which fits.
+    // One for a root, which fits. Is this rank the root?
     bool may_reduce(const Reduction &reduction) const {
-        return has_member(reduction.root) && reduction.may_take_part(reduction.root == rank_);
+        return has_member(reduction.root) && reduction.may_take_part(is_root(reduction));
     }
+    bool is_root(const Reduction &reduction) const { return reduction.root == rank_; }
     // Have all ranks taken what this one has brought?
     bool is_taken() const { return brought_ == 0 && (!brought_before_ || all_have_counted()); }
     // The first of `count` numbers for calls that follow each other.

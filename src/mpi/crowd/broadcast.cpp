@@ -2,6 +2,7 @@
 #include "mpi/crowd/broadcast.h"
 
 #include "mpi/call/bare.h"
+#include "mpi/crowd/accepted.h"
 #include "mpi/crowd/length.h"
 
 #include <cstring>
@@ -11,8 +12,10 @@ namespace sennit::mpi {
 bool Broadcast::fits(std::size_t most) {
     if (count_ <= 0 || root_ < 0 || buffer_ == MPI_IN_PLACE || type_ == MPI_DATATYPE_NULL)
         return false;
-    const std::int64_t bytes = message_length(count_, type_);
     is_plain_ = is_common(type_);
+    if (!is_plain_ && !is_accepted(type_))
+        return false;
+    const std::int64_t bytes = message_length(count_, type_);
     bytes_ = static_cast<std::size_t>(bytes);
     is_sound_ = bytes > 0 && (buffer_ || !is_plain_); // others may have addresses
     return is_sound_ && bytes_ <= most;

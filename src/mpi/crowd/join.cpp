@@ -8,6 +8,7 @@
 #include "mpi/call/meet.h"
 #include "mpi/call/private_comm.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/accepted.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
 #include "mpi/crowd/tests.h"
@@ -202,6 +203,7 @@ void begin_crowd() {
         share_cores(g_crowd.board.memory(), g_crowd.board.number_of(*g_crowd.own));
     }
     begin_assembly(job, rank, size); // all have come as far
+    ask_on(g_crowd.comm);
     if (by_workers)
         g_crowd.hops.leave_cores_to_workers(job);
     g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include "mpi/call/errors.h"
 #include "mpi/engine/engine.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace sennit::mpi {
@@ -39,6 +40,15 @@ int assemble(Assembled &assembled, const Operation &operation, const Broadcast &
     return error;
 }
 
+void take_in_vain(Assembled &assembled, const Operation &operation, const Reduction &reduction) {
+    alignas(std::max_align_t) const std::byte nothing[node::Assembly::kMostBytes] = {};
+    alignas(std::max_align_t) std::byte result[node::Assembly::kMostBytes];
+    Reduction own = reduction;
+    own.in = nothing;
+    own.out = result;
+    assemble(assembled, operation, own);
+}
+
 void gather(Assembled &assembled, const Operation &operation, std::uint32_t number) {
     Reduction nothing;
     nothing.combines = false;
@@ -69,7 +79,7 @@ void Adoption::make(const Reduction &reduction, std::uint32_t number) {
     wait(operation(parent_), call);
 }
 
-void Adoption::end(MPI_Comm made) {
+void Adoption::agree_on(MPI_Comm made) {
     if (assembled_)
         agree(made);
     else if (crowded_ && g_crowd.children.agree_by_messages(made))

@@ -3,6 +3,7 @@
 // suspended and other threads poll.
 #pragma once
 
+#include "mpi/call/errors.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/assembled.h"
 
@@ -12,6 +13,15 @@ namespace sennit::mpi {
 
 int assemble(Assembled &assembled, const Operation &operation, const Reduction &reduction);
 int assemble(Assembled &assembled, const Operation &operation, const Broadcast &broadcast);
+
+// A reduction for this rank that has nowhere to put the result, as MPI is about to say. The others
+// do not know, and bring their parts all the same, as they would send them. So it takes part in
+// vain.
+inline bool lacks_result(const Reduction &reduction) {
+    return reduction.in && reduction.in != MPI_IN_PLACE &&
+           (!reduction.out || reduction.in == reduction.out);
+}
+void take_in_vain(Assembled &assembled, const Operation &operation, const Reduction &reduction);
 
 // The ranks of a communicator wait for each other before they make `operation`. `number` was taken
 // for that.
@@ -33,11 +43,20 @@ class Adoption {
         gathering_ = 0;
         return operation;
     }
+    // MPI's call: no error handler is called before the ranks have agreed, for it may not return.
+    template <class Call>
+    int hold(Call call) {
+        return crowded_ ? error_.hold(call) : call();
+    }
     // MPI_COMM_NULL: this rank is in no new communicator.
-    void end(MPI_Comm made);
+    void end(MPI_Comm made) {
+        agree_on(made);
+        error_.tell();
+    }
 
   private:
     Operation operation(MPI_Comm on) const;
+    void agree_on(MPI_Comm made);
     void make(const Reduction &call, std::uint32_t number);
     void agree(MPI_Comm made);
     void agree_by_messages(MPI_Comm made);
@@ -49,6 +68,7 @@ class Adoption {
     bool few_ = false;               // the parent's ranks: the result has room for all offers
     std::uint32_t gathering_ = 0;    // 0: it is over, or MPI's call does so by itself
     std::uint32_t number_ = 0;
+    HeldError error_;
 };
 
 } // namespace sennit::mpi

@@ -25,7 +25,17 @@ inline bool is_user_defined(MPI_Op op) {
 inline bool is_between_groups(MPI_Comm comm) {
     static constexpr auto test_inter = SENNIT_BARE(Comm_test_inter);
     int inter = 0;
-    return outside_task([&] { return test_inter(comm, &inter); }) == MPI_SUCCESS && inter;
+    return comm != MPI_COMM_NULL &&
+           outside_task([&] { return test_inter(comm, &inter); }) == MPI_SUCCESS && inter;
+}
+
+// Open MPI's MPI_Ineighbor_allgather says of a communicator without neighbors that another argument
+// is wrong.
+inline bool has_no_neighbors(MPI_Comm comm) {
+    static constexpr auto test = SENNIT_BARE(Topo_test);
+    int kind = MPI_UNDEFINED;
+    return comm != MPI_COMM_NULL &&
+           outside_task([&] { return test(comm, &kind); }) == MPI_SUCCESS && kind == MPI_UNDEFINED;
 }
 
 // While another thread makes a communicator, MPICH 4.0's Comm_idup of one with a single rank tries

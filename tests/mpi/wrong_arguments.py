@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Where ranks outnumber cores, wrong arguments of collective calls are found on the same ranks, with the same classes
+and calls of error handlers, as without Sennit (programs/wrong_arguments.c).
+
+usage: wrong_arguments.py --sennit SENNIT --program PROGRAM --mpi mpich|openmpi --exec MPIEXEC
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+RANKS = "3"
+# What bare MPI does not survive, and one after which it is not right either: its root alone finds the error, and the
+# others have begun.
+CRASHES = {
+    "mpich": ["Bcast received_in_place", "Reduce negative_count", "Allreduce negative_count",
+              "Reduce_scatter negative_count", "Reduce_scatter_block negative_count", "Scan negative_count",
+              "Exscan negative_count", "Dist_graph_create other"],
+    "openmpi": ["Scatterv uncommitted", "Allgather null_comm", "Neighbor_allgather null_comm",
+                "Exscan received_in_place", "Reduce same_buffer"],
+}
+WAYS = {"mpich": ["return", "handler", "tasks"], # its handlers must return
+        "openmpi": ["return", "handler", "jump", "tasks"]}
+ROW = re.compile(r"^\w+ \w+ \d+:(?: \| -?\d+ \d+ \d+)+$", re.MULTILINE)
+
+
+def rows(line, settings):
+    """What rank 0 prints, or None."""
+    run = subprocess.run(line, env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         timeout=150)
+    found = ROW.findall(run.stdout)
+    if run.returncode == 0 and found and "\nend\n" in run.stdout:
+        return found
+    print(f"{' '.join(line)}: code {run.returncode}\n{run.stdout[-1000:]}\n{run.stderr[-2000:]}")
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for option in "sennit", "program", "exec":
+        parser.add_argument(f"--{option}", required=True)
+    parser.add_argument("--mpi", choices=CRASHES, required=True)
+    options = parser.parse_args()
+    left_out = [word for case in CRASHES[options.mpi] for word in case.split()]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    wrong = 0
+    for way in WAYS[options.mpi]:
+        alone = "return" if way == "tasks" else way
+        bare = rows([options.exec, "-n", RANKS, options.program, alone, "alone", *left_out], root)
+        ours = rows([options.sennit, "run", "--mpi", options.mpi, "-n", RANKS, "--threads", "1", options.program, way,
+                     "checked", *left_out], {"SENNIT_DOORBELLS": "on"})
+        if bare is None or ours is None:
+            wrong += 1
+            continue
+        different = [(a, b) for a, b in zip(bare, ours) if a != b]
+        wrong += len(different) + abs(len(bare) - len(ours))
+        for one in different:
+            print(f"{way}:\n  bare {one[0]}\n  ours {one[1]}")
+        print(f"{way}: {len(bare)} calls, {len(different)} different")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
