@@ -9,7 +9,9 @@
 #include "fiber/stack.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/display.h"
+#include "omp/env/environment.h"
 #include "omp/env/icv.h"
+#include "omp/env/own_share.h"
 #include "omp/env/split.h"
 #include "omp/kmp/threadprivate.h"
 #include "omp/ompt/tool.h"
@@ -98,6 +100,8 @@ void see_loaded_objects() {
     sched::plug(task::kSchedulerClient);
     sched::order_setup();
     fence_setup();
+    if (is_needed()) // a shell binds nothing
+        omp::keep_to_own_share();
     sched::setup();
     task::setup(); // looks at what is loaded, before we load anything ourselves
     icv_setup();

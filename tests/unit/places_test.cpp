@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places (OpenMP 5.2, 21.1.6), policies (21.1.5) and the assignment of threads to places (10.1.3).
 #include "omp/env/affinity_format.h"
+#include "omp/env/own_share.h"
 #include "omp/env/places.h"
 #include "omp/env/topology.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -557,6 +559,72 @@ TEST(AffinityFormat, WidthAndSides) {
 TEST(AffinityFormat, CutAtTheEndOfTheBuffer) {
     EXPECT_EQ(formatted("%P-%i", 6), "1234-/9");
     EXPECT_EQ(formatted("%P", 1), "/4");
+}
+
+// ---- the share of a rank -----------------------------------------------------------------------
+
+CpuSet range(int first, int count) {
+    CpuSet set;
+    for (int cpu = first; cpu < first + count; ++cpu)
+        set.add(cpu);
+    return set;
+}
+
+TEST(OwnShare, RanksThatTheLauncherHasBoundNowhereShareEverything) {
+    EXPECT_EQ(sharers_of(range(0, 8), range(0, 8), {4, 3}), (Sharers{4, 3}));
+    EXPECT_EQ(sharers_of(range(0, 8), range(0, 4), {4, 3}), (Sharers{4, 3}));
+}
+
+TEST(OwnShare, RanksWithProcessorsOfTheirOwnShareNothing) {
+    for (int rank = 0; rank < 4; ++rank)
+        EXPECT_EQ(sharers_of(range(2 * rank, 2), range(0, 8), {4, rank}), Sharers{});
+    EXPECT_EQ(sharers_of(range(0, 1), range(0, 2), {2, 0}), Sharers{});
+    EXPECT_EQ(sharers_of(range(4, 2), range(0, 8), {2, 1}), Sharers{}); // more than there are ranks
+}
+
+// Two sockets of 8 processors; whose they are depends on how the launcher has dealt them out.
+TEST(OwnShare, RanksOfASocketShareIt) {
+    for (int rank = 0; rank < 8; ++rank) {
+        const CpuSet in_turns = range(8 * (rank % 2), 8);
+        EXPECT_EQ(sharers_of(in_turns, range(0, 16), {8, rank}), (Sharers{4, rank / 2}));
+    }
+    for (const int rank : {1, 3, 4, 6}) { // where the one order does not fit, it is the other
+        const CpuSet in_blocks = range(8 * (rank / 4), 8);
+        EXPECT_EQ(sharers_of(in_blocks, range(0, 16), {8, rank}), (Sharers{4, rank % 4}));
+    }
+}
+
+TEST(OwnShare, IsOfWholeCores) {
+    PlaceList cores; // siblings are 4 apart
+    for (int core = 0; core < 4; ++core) {
+        CpuSet place = range(core, 1);
+        place.add(core + 4);
+        cores.add(place);
+    }
+    const auto parts = [&](int ranks) {
+        std::string all;
+        for (int rank = 0; rank < ranks; ++rank)
+            all.append(text_of(part_of(cores, {ranks, rank}))).append(" ");
+        return all;
+    };
+    EXPECT_EQ(parts(1), "{0:8} ");
+    EXPECT_EQ(parts(2), "{0:2,4:2} {2:2,6:2} ");
+    EXPECT_EQ(parts(3), "{0,4} {1,5} {2:2,6:2} ");
+    EXPECT_EQ(parts(4), "{0,4} {1,5} {2,6} {3,7} ");
+    EXPECT_EQ(parts(8), "{0} {4} {1} {5} {2} {6} {3} {7} ");
+}
+
+TEST(OwnShare, OfMoreRanksThanProcessorsSomeHaveTheSame) {
+    PlaceList cores;
+    cores.add_singles(range(0, 2));
+    int ranks[2] = {};
+    for (int rank = 0; rank < 5; ++rank) {
+        const CpuSet part = part_of(cores, {5, rank});
+        ASSERT_EQ(part.count(), 1);
+        ++ranks[part.next(-1)];
+    }
+    EXPECT_EQ(ranks[0] + ranks[1], 5);
+    EXPECT_LE(std::abs(ranks[0] - ranks[1]), 1);
 }
 
 } // namespace

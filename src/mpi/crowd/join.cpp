@@ -62,6 +62,31 @@ int threads_of_program() {
     return most ? most() : 1;
 }
 
+// Those that its threads may run on. Where they are bound, the caller's own are those of one place.
+node::Cores cores_of_program() {
+    node::Cores cores = node::allowed_cores();
+    if (!runtime_present())
+        return cores;
+    const auto places = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_num_places"));
+    const auto count =
+        reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"));
+    const auto list =
+        reinterpret_cast<void (*)(int, int *)>(dlsym(RTLD_DEFAULT, "omp_get_place_proc_ids"));
+    if (!places || !count || !list)
+        return cores;
+    for (int place = 0, end = places(); place < end; ++place) {
+        int processors[node::kMostCores];
+        const int found = count(place);
+        if (found > node::kMostCores)
+            continue;
+        list(place, processors);
+        for (int i = 0; i < found; ++i)
+            if (processors[i] < node::kMostCores)
+                cores.add(processors[i]);
+    }
+    return cores;
+}
+
 bool is_first_of_node() {
     for (const char *variable : kLocalRankVariables)
         if (const char *text = trusted_environment(variable))
@@ -76,6 +101,7 @@ void join_board(const node::Membership &membership, std::uint64_t job, int rank,
         return;
     node::Member member = node::own_member(membership);
     member.rank = rank;
+    member.cores = cores_of_program();
     member.threads = threads_of_program();
     g_crowd.own = g_crowd.board.join(job, member);
     if (!g_crowd.own)
@@ -84,7 +110,7 @@ void join_board(const node::Membership &membership, std::uint64_t job, int rank,
 
 // Do the job's ranks on this node, with their threads, outnumber the cores that they may use?
 bool outnumber(std::uint64_t job) {
-    node::Cores cores = node::allowed_cores();
+    node::Cores cores = cores_of_program();
     int threads = 0;
     if (g_crowd.own)
         g_crowd.board.each([&](int, const node::Slot &slot) {

@@ -3,8 +3,10 @@
 
 #include "base/environment.h"
 #include "base/message.h"
+#include "base/rank.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/environment.h"
+#include "omp/env/own_share.h"
 #include "omp/env/topology.h"
 #include "sched/order.h"
 #include "sched/processors.h"
@@ -22,9 +24,8 @@ namespace sennit::omp {
 bool g_affinity_on = false;
 
 CpuSet processors_of_caller() {
-    CpuSet set;
-    // The system call, for its set may be longer than cpu_set_t.
-    if (sched_getaffinity(0, CpuSet::kBytes, reinterpret_cast<cpu_set_t *>(set.data())) != 0)
+    CpuSet set = processors_of(0);
+    if (set.empty())
         set.add(0);
     return set;
 }
@@ -88,12 +89,13 @@ void add_level(const char *name, Level level, PlaceList &list) {
         list.add_singles(g_affinity.allowed);
 }
 
-// A list that a person wrote: what we may not use goes, and is told. Of some nothing is left.
+// A list that a person wrote: what we may not use goes, and is told, unless it is the other ranks'.
+// Of some nothing is left.
 void finish_explicit(const char *name, const char *text, const char *wrong, PlaceList &list) {
     if (wrong) {
         warn("%s='%.200s' makes no sense at '%.100s'; it is ignored", name, text, wrong);
         list.clear();
-    } else if (list.keep(g_affinity.allowed)) {
+    } else if (list.keep(g_affinity.allowed) && (list.count() == 0 || !has_own_share())) {
         warn("%s='%.200s' names processors that this process may not use: %s", name, text,
              list.count() > 0 ? "they are left out" : "none is left; it is ignored");
     }
@@ -208,6 +210,20 @@ void read_places(PlaceList &list) {
         list.add_singles(g_affinity.allowed);
 }
 
+// Threads that take cores from others are bound to none. One rank of a node says so.
+void bind_nothing_where_cores_move(PlaceList &list) {
+    if (!g_affinity.bind.on() || !cores_move())
+        return;
+    g_affinity.bind = {};
+    list.clear();
+    bool is_first = true;
+    for (const char *name : kLocalRankVariables)
+        is_first &= first_number({name}) <= 0;
+    if (is_first && is_needed())
+        warn("OMP_PROC_BIND, OMP_PLACES and the like bind no threads where cores move between "
+             "programs or ranks (SENNIT_POOL, SENNIT_LENDING)");
+}
+
 } // namespace
 
 namespace {
@@ -271,8 +287,13 @@ void make_queues_near_threads() {
 } // namespace
 
 void choose_processors() {
-    if (g_affinity.started.empty())
+    if (g_affinity.started.empty()) {
         g_affinity.started = processors_of_caller();
+    } else if (keep_to_own_share()) {
+        // An interpreter that loads what needs OpenMP, or a program that changed its environment.
+        g_affinity.started = processors_of_caller();
+        sched::g_processors.begin();
+    }
     g_affinity.allowed = g_affinity.started;
     const char *text = variable("KMP_HW_SUBSET");
     if (!text || !stands_for_libomp()) // GCC's runtime does not know it
@@ -299,6 +320,7 @@ void affinity_setup() {
         g_affinity.places_name = nullptr;
     }
     read_places(*g_affinity.places);
+    bind_nothing_where_cores_move(*g_affinity.places);
     read_bool("OMP_DISPLAY_AFFINITY", &g_affinity.display);
     set_default_affinity_format();
     if (const char *format = variable("OMP_AFFINITY_FORMAT"))
