@@ -4,8 +4,10 @@
 #include "base/compiler.h"
 #include "base/small_file.h"
 #include "base/spin.h"
+#include "base/virtual_rank.h"
 #include "fiber/executable.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -21,7 +23,9 @@ constexpr std::size_t kPage = 4096;
 
 // Their size, and how many there are in the process. Who counts them wants no order: relaxed.
 struct Stacks {
-    std::size_t size = 8 * 1024 * 1024; // of a new one; set before there is any
+    std::size_t size = kUsualStack; // of a new one; set before there is any
+    std::size_t of_threads = kUsualStack;
+    bool by_default = true;
     std::atomic<std::uint64_t> live{0};
     std::atomic<std::uint64_t> guarded{0}; // of them, those with a guard page
     std::atomic<std::uint64_t> claimed{0}; // bytes that threads are about to map
@@ -58,6 +62,10 @@ bool addresses_left(std::uint64_t claimed) {
         return true;
     const std::uint64_t mapped = read_number("/proc/self/statm", 0) * kPage;
     return mapped + claimed + kAddressesLeft <= limit.rlim_cur;
+}
+
+std::size_t whole_pages(std::size_t bytes) {
+    return (std::max(bytes, kMinimumStack) + kPage - 1) & ~(kPage - 1);
 }
 
 // A mapping of `size` bytes whose first page is a guard; null where it would not leave enough.
@@ -144,22 +152,58 @@ void make_packed_executable() {
 }
 
 void set_stack_size(std::size_t bytes) {
-    if (bytes < kMinimumStack)
-        bytes = kMinimumStack;
-    g_stacks.size = (bytes + kPage - 1) & ~(kPage - 1);
+    g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
+    g_stacks.by_default = false;
+}
+
+std::size_t fiber_stack_size(std::size_t bytes, std::uint64_t addresses, bool promises_count,
+                             bool shares) {
+    // Half of a process's addresses, which are 2^47 bytes, for 65,536 stacks; 64 of them where
+    // addresses are limited.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    constexpr std::uint64_t kMostOfMany = 64 << 20; // programs in one address space
+    constexpr std::uint64_t kStacks = 64;
+    std::uint64_t most = shares ? kMostOfMany : kMost;
+    if (promises_count)
+        most = kUsualStack;
+    return std::min<std::uint64_t>(
+        bytes, std::max<std::uint64_t>(std::min(most, addresses / kStacks), kUsualStack));
+}
+
+void set_default_stack_size(std::size_t bytes) {
+    constexpr std::uint64_t kNever = 2; // the system promises no more memory than it has
+    rlimit limit{};
+    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    const bool promises_count = read_number("/proc/sys/vm/overcommit_memory", 0) == kNever;
+    g_stacks.of_threads = whole_pages(bytes);
+    g_stacks.size = whole_pages(fiber_stack_size(bytes, is_limited ? limit.rlim_cur : UINT64_MAX,
+                                                 promises_count, is_virtual_rank()));
+    g_stacks.by_default = true;
 }
 
 std::size_t stack_size() {
     return g_stacks.size;
 }
 
+std::size_t thread_stack_size() {
+    return g_stacks.of_threads;
+}
+
+std::size_t smaller_stack(std::size_t refused) {
+    return g_stacks.by_default && refused > kUsualStack ? kUsualStack : 0;
+}
+
 Stack map_stack() {
     const int saved = errno;
     Stack stack;
     if (mappings_left()) {
-        if (char *raw = map_guarded(g_stacks.size + kPage)) {
+        std::size_t size = g_stacks.size;
+        char *raw = map_guarded(size + kPage);
+        if (!raw && (size = smaller_stack(size)) != 0)
+            raw = map_guarded(size + kPage);
+        if (raw) {
             stack.low = raw + kPage;
-            stack.size = g_stacks.size;
+            stack.size = size;
             g_stacks.guarded.fetch_add(1, std::memory_order_relaxed);
         }
     } else {

@@ -25,10 +25,23 @@ struct Stack {
 // that is only read takes no memory.
 bool overflowed(const Stack &stack);
 
-// Size for new stacks, rounded to pages and raised to kMinimumStack.
+// Size for new stacks of fibers and of threads, rounded to pages and raised to kMinimumStack.
 inline constexpr std::size_t kMinimumStack = 32 * 1024;
 void set_stack_size(std::size_t bytes);
-std::size_t stack_size();
+// The same of a size that nobody has asked for, such as `ulimit -s`. It may be huge. Threads try to
+// have it. Fibers, which may be many, have less where it would use up the addresses that the
+// process can have; and both have kUsualStack where the system refuses more.
+inline constexpr std::size_t kUsualStack = 8 * 1024 * 1024;
+void set_default_stack_size(std::size_t bytes);
+std::size_t stack_size(); // of a fiber
+std::size_t thread_stack_size();
+// The next to try where a stack of this size was refused; 0: none.
+std::size_t smaller_stack(std::size_t refused);
+
+// What fibers have of a default of `bytes`, where the process may have `addresses` bytes (those of
+// RLIMIT_AS, or UINT64_MAX) and shares its address space with others or not; pure.
+std::size_t fiber_stack_size(std::size_t bytes, std::uint64_t addresses, bool promises_count,
+                             bool shares);
 
 // A fresh stack, or a false one when the process's limits (RLIMIT_AS, vm.max_map_count) would then
 // leave too little for everything else.

@@ -302,23 +302,31 @@ struct WorkerThreads {
             futex_wait(worker.mail_, Worker::kWaitsForMail);
     }
 
+    static int create_thread(Worker &worker, std::size_t stack_size) {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setstacksize(&attributes, stack_size);
+        worker.root_.context.stack_size = stack_size;
+        pthread_t thread;
+        const int error = pthread_create(&thread, &attributes, thread_main, &worker);
+        pthread_attr_destroy(&attributes);
+        return error;
+    }
+
     bool create_thread(Worker &worker) {
         if (threads_.fetch_add(1, std::memory_order_relaxed) >= most_threads()) {
             threads_.fetch_sub(1, std::memory_order_relaxed);
             say_no_thread("there are too many for their mappings", "vm.max_map_count");
             return false;
         }
-        pthread_attr_t attributes;
-        pthread_attr_init(&attributes);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        const size_t size = fiber::stack_size();
-        pthread_attr_setstacksize(&attributes, size);
-        worker.root_.context.stack_size = size;
         const Worker *const creator = Worker::self();
         worker.short_slice_.note_creator(creator ? &creator->short_slice_ : nullptr);
-        pthread_t thread;
-        const int error = pthread_create(&thread, &attributes, thread_main, &worker);
-        pthread_attr_destroy(&attributes);
+        std::size_t size = fiber::thread_stack_size();
+        int error = create_thread(worker, size);
+        while (error != 0 && (size = fiber::smaller_stack(size)) != 0)
+            error = create_thread(worker, size);
+        size = worker.root_.context.stack_size;
         if (error != 0) {
             threads_.fetch_sub(1, std::memory_order_relaxed);
             if (has_memory(size))

@@ -135,6 +135,10 @@ if(NOT SENNIT_SANITIZE) # sanitizers have a memory, threads and a view of fork()
     foreach(compiler ${compilers}) # past the guarded stacks (fiber/stack.h)
         omp_test(omp.sennit_suspend_60000.${compiler} ${programs_dir}/${compiler}/sennit_suspend_many 2
                  ARGUMENTS 60000)
+        # Stacks of a gigabyte, which none of the tasks touches.
+        omp_test(omp.sennit_suspend_huge.${compiler} sh 2
+                 ARGUMENTS -c "ulimit -s 1000000 && exec \"$0\" 20000 || echo skipped: the limit cannot be raised"
+                 ${programs_dir}/${compiler}/sennit_suspend_many)
     endforeach()
     omp_program(exit_in_region.c) # stock libgomp hangs, stock libomp crashes
     omp_program(fork_child_computes.c LIBS -lpthread) # stock libgomp hangs

@@ -109,3 +109,34 @@ TEST(Fiber, SizeIsRaisedToTheMinimum) {
     EXPECT_GE(fiber::stack_size(), 100'001u);
     fiber::set_stack_size(before);
 }
+
+// Nobody has asked for them: 65,536 fit into half of the addresses that there are.
+TEST(Stack, DefaultSizesThatAddressesCannotHoldAreForThreadsOnly) {
+    constexpr std::size_t kMiB = 1 << 20;
+    const auto of = [](std::size_t bytes) {
+        return fiber::fiber_stack_size(bytes, UINT64_MAX, false, false);
+    };
+    EXPECT_EQ(of(kMiB), kMiB);
+    EXPECT_EQ(of(64 * kMiB), 64 * kMiB);
+    EXPECT_EQ(of(1024 * kMiB), 1024 * kMiB);
+    EXPECT_EQ(of(4096 * kMiB), 1024 * kMiB);
+    // One address space of many programs; one that is limited; promises that have to be kept.
+    EXPECT_EQ(fiber::fiber_stack_size(1024 * kMiB, UINT64_MAX, false, true), 64 * kMiB);
+    EXPECT_EQ(fiber::fiber_stack_size(1024 * kMiB, 4096 * kMiB, false, false), 64 * kMiB);
+    EXPECT_EQ(fiber::fiber_stack_size(1024 * kMiB, 100 * kMiB, false, false), fiber::kUsualStack);
+    EXPECT_EQ(fiber::fiber_stack_size(kMiB, 100 * kMiB, false, false), kMiB);
+    EXPECT_EQ(fiber::fiber_stack_size(1024 * kMiB, UINT64_MAX, true, false), fiber::kUsualStack);
+}
+
+TEST(Stack, WhatTheSystemRefusesIsTriedSmallerUnlessItWasAskedFor) {
+    constexpr std::size_t kHuge = std::size_t{1} << 60; // more than there are addresses
+    const std::size_t before = fiber::stack_size();
+    fiber::set_default_stack_size(kHuge);
+    EXPECT_EQ(fiber::thread_stack_size(), kHuge);
+    EXPECT_EQ(fiber::smaller_stack(kHuge), fiber::kUsualStack);
+    EXPECT_EQ(fiber::smaller_stack(fiber::kUsualStack), 0u);
+    fiber::set_stack_size(kHuge);
+    EXPECT_EQ(fiber::smaller_stack(kHuge), 0u);
+    EXPECT_FALSE(fiber::map_stack());
+    fiber::set_stack_size(before);
+}

@@ -166,17 +166,19 @@ bool parse_size(const char *text, size_t *bytes) {
     return true;
 }
 
+// The limit, as libgomp's threads have it. Where there is none, as many as libomp's have at most:
+// addresses are not memory.
 size_t default_stack_size() {
-    constexpr size_t kUsual = 8u << 20;
+    constexpr size_t kUnlimited = 64u << 20;
     rlimit limit{};
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur > (64u << 20))
-        return kUsual;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return kUnlimited;
     return limit.rlim_cur;
 }
 
 void read_stack_size() {
     size_t bytes = default_stack_size();
+    bool is_asked = false;
     for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}) {
         const char *text = read_variable(name);
         if (!text || (*name == 'K' && !stands_for_libomp())) // GCC's runtime does not know it
@@ -192,12 +194,17 @@ void read_stack_size() {
                           fiber::kMinimumStack >> 10);
             complain(name, text, "enough for a task", instead);
             bytes = fiber::kMinimumStack;
+            is_asked = true;
         } else {
             bytes = asked;
+            is_asked = true;
         }
         break;
     }
-    set_stack_size(bytes);
+    if (is_asked)
+        return set_stack_size(bytes);
+    fiber::set_default_stack_size(bytes);
+    g_icvs.stack_size = fiber::thread_stack_size();
 }
 
 void read_wait_policy() {
@@ -274,7 +281,7 @@ int Icvs::set_num_threads(int level, const int *threads, int count) {
 
 void set_stack_size(std::size_t bytes) {
     fiber::set_stack_size(bytes);
-    g_icvs.stack_size = fiber::stack_size();
+    g_icvs.stack_size = fiber::thread_stack_size();
 }
 
 namespace {
