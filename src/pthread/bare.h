@@ -3,7 +3,9 @@
 // in the loader's order, which is libc or a tool in front of libc.
 #pragma once
 
+#include <cstddef>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <threads.h>
 #include <time.h>
@@ -47,6 +49,8 @@ namespace sennit::pthread {
     X(int, pthread_barrier_wait, (pthread_barrier_t * a), (a))                                     \
     X(int, pthread_barrier_destroy, (pthread_barrier_t * a), (a))                                  \
     X(int, pthread_once, (pthread_once_t * a, void (*b)()), (a, b))                                \
+    X(int, sched_setaffinity, (pid_t a, std::size_t b, const cpu_set_t *c), (a, b, c))             \
+    X(int, pthread_setaffinity_np, (pthread_t a, std::size_t b, const cpu_set_t *c), (a, b, c))    \
     X(long, syscall, (long a, long b, long c, long d, long e, long f, long g),                     \
       (a, b, c, d, e, f, g))
 

@@ -16,8 +16,10 @@
 #include "omp/kmp/threadprivate.h"
 #include "omp/ompt/tool.h"
 #include "omp/sync/sync.h"
+#include "omp/team/own_binding.h"
 #include "omp/team/team.h"
 #include "program/code.h"
+#include "pthread/affinity.h"
 #include "pthread/libraries.h"
 #include "pthread/parking.h"
 #include "pthread/waits.h"
@@ -117,7 +119,9 @@ void see_loaded_objects() {
     runtime::let_flows_leave_home();
     runtime::join_pool();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    pthread::observe_affinity(omp::note_own_binding);
     see_loaded_objects();
+    runtime::stand_in_for_replaced();
     runtime::g_process.loaded = true;
 }
 

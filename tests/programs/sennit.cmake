@@ -28,6 +28,17 @@ foreach(source parallel_threadprivate.c fortran_threadprivate.f90)
         endif()
     endforeach()
 endforeach()
+# A program that binds its threads itself: they are bound as it says, and a line says why splitting ends.
+omp_program(sennit_split_bound.c THREADS 2 4 LIBS -lpthread)
+foreach(split 4 auto)
+    omp_program(sennit_split_bound.c AS ${split} THREADS 2 4 ENV SENNIT_SPLIT=${split} LIBS -lpthread)
+endforeach()
+foreach(compiler ${compilers})
+    omp_test(omp.sennit_split_bound.says.${compiler} ${programs_dir}/${compiler}/sennit_split_bound 2
+             ENV SENNIT_SPLIT=4)
+    set_tests_properties(omp.sennit_split_bound.says.${compiler} PROPERTIES PASS_REGULAR_EXPRESSION
+        "^sennit: SENNIT_SPLIT=4: the program binds its threads [^\n]*\n$")
+endforeach()
 # They are not lost when splitting ends.
 omp_program(sennit_split_spins_kept.c ONLY clang AS 4 THREADS 2 ENV SENNIT_SPLIT=4 LIBS -fnoopenmp-use-tls)
 # Threadprivate variables that the runtime keeps are the threads' own under a split, too.

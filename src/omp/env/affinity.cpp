@@ -341,6 +341,10 @@ void affinity_setup() {
         bind_caller((*g_affinity.places)[0], 0);
 }
 
+void look_at_affinity() {
+    __atomic_store_n(&g_affinity_on, true, __ATOMIC_RELAXED);
+}
+
 const CpuSet &processors_of_process() {
     return g_affinity.allowed;
 }

@@ -18,6 +18,11 @@ struct TeamPlacement {
 };
 
 extern bool g_affinity_on; // threads are bound, or their affinity is displayed
+inline bool affinity_on() {
+    return __atomic_load_n(&g_affinity_on, __ATOMIC_RELAXED);
+}
+// From now on threads look for what they are bound to when a region begins.
+void look_at_affinity();
 
 // KMP_HW_SUBSET: the processors that this process uses; once, before anybody asks for their number.
 void choose_processors();

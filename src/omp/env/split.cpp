@@ -116,6 +116,15 @@ void end_split(const char *region) {
     end_size();
 }
 
+void end_split_of_bound_threads() {
+    if (g_end.has_come.exchange(true, std::memory_order_relaxed))
+        return;
+    warn("SENNIT_SPLIT=%s: the program binds its threads to processors, and threads that share a "
+         "worker would undo each other's binding: from now on regions are not split",
+         config().split);
+    end_size();
+}
+
 void keep_split_size() {
     __atomic_store_n(&g_split.keeps_size, true, __ATOMIC_RELAXED);
 }

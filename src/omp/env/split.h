@@ -58,6 +58,9 @@ int split_threads(int threads);
 bool split_ends();
 // The threads of `region` spin on each other: no more such regions from now on, and a line says so.
 void end_split(const char *region);
+// The program binds its threads to processors itself. Threads on one worker would undo each other's
+// binding: no more such regions from now on, and a line says so.
+void end_split_of_bound_threads();
 // Threads keep values from region to region: if splitting ends, regions have as many as before,
 // each on a worker of its own.
 void keep_split_size();

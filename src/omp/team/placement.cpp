@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/environment.h"
+#include "omp/team/own_binding.h"
 #include "omp/team/team.h"
 
 #include <cstdio>
@@ -59,6 +60,7 @@ void place_team_slow(Team &team, Member &encountering) {
 
 void enter_place_slow(Member &member) {
     const Team &team = *member.team;
+    bind_as_bound(member);
     if (!member.is_at_home()) { // one of several on its worker, which has its place
         member.placement = static_cast<Member *>(member.home())->placement;
         return;

@@ -21,26 +21,26 @@ struct Team;
 // starts.
 void announce_proc_bind_slow(int policy);
 inline void announce_proc_bind(int policy) {
-    if (SENNIT_UNLIKELY(g_affinity_on) && policy != 0)
+    if (SENNIT_UNLIKELY(affinity_on()) && policy != 0)
         announce_proc_bind_slow(policy);
 }
 
 // Decide where the threads of `team` go. Called before they begin a region.
 void place_team_slow(Team &team, Member &encountering);
 inline void place_team(Team &team, Member &encountering) {
-    if (SENNIT_UNLIKELY(g_affinity_on))
+    if (SENNIT_UNLIKELY(affinity_on()))
         place_team_slow(team, encountering);
 }
 // Called by each thread when its implicit task begins.
 void enter_place_slow(Member &member);
 inline void enter_place(Member &member) {
-    if (SENNIT_UNLIKELY(g_affinity_on))
+    if (SENNIT_UNLIKELY(affinity_on()))
         enter_place_slow(member);
 }
 // The caller is back from a region, in `member`.
 void leave_region_slow(const Member &member);
 inline void leave_region(const Member &member) {
-    if (SENNIT_UNLIKELY(g_affinity_on))
+    if (SENNIT_UNLIKELY(affinity_on()))
         leave_region_slow(member);
 }
 

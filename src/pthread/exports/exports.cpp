@@ -2,6 +2,7 @@
 // The names under which programs and libraries find this room's functions: libc's. In the library
 // only: a program that links our objects, such as the unit tests, has libc's.
 #include "base/compiler.h"
+#include "pthread/affinity.h"
 #include "pthread/bare.h"
 #include "pthread/mutex.h"
 #include "pthread/waits.h"
@@ -87,8 +88,14 @@ INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*initialize)()),
 
 // syscall(2) passes on what may be its arguments: the C library's does no less.
 INTERPOSE(long, syscall, (long number, long a, long b, long c, long d, long e, long f),
-          SENNIT_LIKELY(number != SYS_futex) ? bare.syscall(number, a, b, c, d, e, f)
-                                             : futex({a, b, c, d, e, f}, CALLER))
+          number == SYS_futex               ? futex({a, b, c, d, e, f}, CALLER)
+          : number == SYS_sched_setaffinity ? system_affinity(a, b, c, CALLER)
+                                            : bare.syscall(number, a, b, c, d, e, f))
+
+INTERPOSE(int, sched_setaffinity, (pid_t thread, std::size_t bytes, const cpu_set_t *set),
+          set_affinity(thread, bytes, set, CALLER))
+INTERPOSE(int, pthread_setaffinity_np, (pthread_t thread, std::size_t bytes, const cpu_set_t *set),
+          set_affinity_of(thread, bytes, set, CALLER))
 
 // ---- C11 threads, whose objects are those of pthreads ----------------------------------------
 
