@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <link.h>
 #include <span>
+#include <sys/mman.h>
 
 namespace sennit {
 
@@ -39,6 +40,17 @@ class LoadedObject {
         return std::ranges::any_of(segments(), [&](const Segment &segment) {
             return segment.p_type == type && contains(segment, address);
         });
+    }
+
+    // As PROT_...: what the segment there may do.
+    int protection_of(std::uintptr_t address) const {
+        int protection = 0;
+        for (const Segment &segment : segments())
+            if (segment.p_type == PT_LOAD && contains(segment, address))
+                protection = ((segment.p_flags & PF_R) ? PROT_READ : 0) |
+                             ((segment.p_flags & PF_W) ? PROT_WRITE : 0) |
+                             ((segment.p_flags & PF_X) ? PROT_EXEC : 0);
+        return protection;
     }
 
   private:
@@ -92,6 +104,20 @@ class DynamicSection {
             if (symbols_[i].st_shndx == SHN_UNDEF && is_it(strings_ + symbols_[i].st_name))
                 return true;
         return false;
+    }
+
+    // visit(name, symbol) for each function that others can find in the object.
+    template <class Visit>
+    void each_function(Visit visit) const {
+        if (!symbols_ || !strings_ || !relocated_)
+            return;
+        for (std::uint32_t i = 1, count = count_symbols(); i < count; ++i) {
+            const ElfW(Sym) &symbol = symbols_[i];
+            const auto type = ELF64_ST_TYPE(symbol.st_info);
+            if (symbol.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+                ELF64_ST_BIND(symbol.st_info) != STB_LOCAL)
+                visit(strings_ + symbol.st_name, symbol);
+        }
     }
 
     // visit(symbol, address) for each slot of the GOT that the loader fills with the address of

@@ -32,4 +32,25 @@ void rebind(const LoadedObject &object, const void *(*target_of)(const char *sym
     });
 }
 
+void stand_in_for(const LoadedObject &object, const void *(*target_of)(const char *function)) {
+    const auto page_size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    DynamicSection(object).each_function([&](const char *name, const ElfW(Sym) & symbol) {
+        const void *const target = target_of(name);
+        if (!target)
+            return;
+        const auto first = reinterpret_cast<std::uintptr_t>(&symbol) & ~(page_size - 1);
+        const auto end = reinterpret_cast<std::uintptr_t>(&symbol + 1);
+        auto *const pages = reinterpret_cast<void *>(first);
+        const int protection = object.protection_of(first);
+        if (mprotect(pages, end - first, protection | PROT_WRITE) != 0)
+            return; // it answers itself, as before
+        auto &entry = const_cast<ElfW(Sym) &>(symbol);
+        entry.st_info = ELF64_ST_INFO(ELF64_ST_BIND(entry.st_info), STT_FUNC);
+        // The loader adds where the object lies.
+        __atomic_store_n(&entry.st_value, reinterpret_cast<std::uintptr_t>(target) - object.base(),
+                         __ATOMIC_RELEASE);
+        mprotect(pages, end - first, protection);
+    });
+}
+
 } // namespace sennit::program

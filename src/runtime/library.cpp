@@ -27,6 +27,7 @@
 #include "runtime/names.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
+#include "runtime/replaced.h"
 #include "runtime/statistics.h"
 #include "sched/order.h"
 #include "sched/worker.h"
@@ -137,8 +138,10 @@ void see_loaded_objects() {
 // do not name it as needed: one that names a stock runtime, whose place we take, may have
 // constructors with OpenMP.
 extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void __gmon_start__() {
-    if (sennit::runtime::g_process.loaded)
+    if (sennit::runtime::g_process.loaded) {
         sennit::see_loaded_objects();
+        sennit::runtime::stand_in_if_replaced(__builtin_return_address(0));
+    }
 #if !SENNIT_ASAN && !SENNIT_TSAN
     else if (!sennit::runtime::g_process.loading &&
              sennit::needs_openmp(__builtin_return_address(0)))

@@ -2,26 +2,33 @@
 """Programs and extensions that bring a copy of libgomp along, under a name of its own and found by
 their own path, as Python's wheels do; OpenMP that comes with what a script starts.
 
-Usage: own_runtime_test.py SENNIT GCC"""
+Usage: own_runtime_test.py SENNIT GCC [CLANG]"""
+import glob
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import harness
 
-SENNIT, GCC = sys.argv[1:3]
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "whose_runtime.c")
+SENNIT, GCC, *CLANG = sys.argv[1:]
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+SOURCE = os.path.join(PROGRAMS, "whose_runtime.c")
 NAME = b"libgomp-7.so"  # no longer than the one it replaces
 
 
+def libgomp():
+    for name in ("libgomp.so.1", "libgomp.so"):
+        stock = subprocess.run([GCC, f"-print-file-name={name}"], check=True, capture_output=True,
+                               text=True).stdout.strip()
+        if os.path.isabs(stock):
+            break
+    return stock
+
+
 def copy_libgomp(folder):
-    stock = subprocess.run([GCC, "-print-file-name=libgomp.so.1"], check=True, capture_output=True,
-                           text=True).stdout.strip()
-    if not os.path.isabs(stock):
-        stock = subprocess.run([GCC, "-print-file-name=libgomp.so"], check=True,
-                               capture_output=True, text=True).stdout.strip()
-    with open(stock, "rb") as file:
+    with open(libgomp(), "rb") as file:
         image = file.read()
     assert b"libgomp.so.1\0" in image
     with open(os.path.join(folder, NAME.decode()), "wb") as file:
@@ -84,6 +91,49 @@ def test_an_extension_of_python_with_a_copy_of_its_own():
         for command in ([sys.executable, "-c", tell, extension], [script], ["sh", script], [shim]):
             assert is_ours(output_of("exec", *command)), command
             assert is_ours(output_of("run", *command)), command
+
+
+# Opens runtimes by their paths, as threadpoolctl does, while libraries of both compilers are there.
+OPEN = """
+import ctypes, sys
+runtimes = sys.argv[1].split(":")
+parts = [ctypes.CDLL(path) for path in sys.argv[2:]]
+for path in runtimes:
+    runtime = ctypes.CDLL(path)
+    before = runtime.omp_get_max_threads()
+    runtime.omp_set_num_threads(3)
+    seen = {(other, ctypes.CDLL(other).omp_get_max_threads()) for other in runtimes}
+    assert before == 2 and seen == {(other, 3) for other in runtimes}, (path, before, seen)
+    runtime.omp_set_num_threads(2)
+for one in parts:
+    for other in parts:
+        assert one.region_of_two(other.sees_region_of_two) == 1, (one, other)
+    runtime = ctypes.CDLL(runtimes[0])
+    assert one.region_of_two(runtime.omp_in_parallel) == 1, one
+print("ok")
+"""
+
+
+def test_a_runtime_that_is_opened_by_its_path_is_the_same_one():
+    with tempfile.TemporaryDirectory() as folder:
+        own = os.path.join(folder, "libgomp-a34b3233.so.1.0.0")
+        shutil.copy(libgomp(), own)
+        runtimes = [own, libgomp(), "libgomp.so.1", "libomp.so.5", "libiomp5.so",
+                    *glob.glob("/usr/lib/llvm-*/lib/libomp.so.5")]
+        parts = []
+        for compiler in [GCC, *CLANG]:
+            parts.append(os.path.join(folder, f"part-{len(parts)}.so"))
+            subprocess.run([compiler, "-fopenmp", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+                            os.path.join(PROGRAMS, "region_part.c"), "-o", parts[-1]], check=True)
+        for libraries in (parts, parts[::-1]):
+            assert output_of("exec", sys.executable, "-c", OPEN, ":".join(runtimes), *libraries,
+                             OMP_NUM_THREADS="2") == "ok"
+        # A library that names its own copy has it mapped from the start.
+        copy_libgomp(folder)
+        extension = build(folder, "extension.so")
+        tell = OPEN.replace("parts = ", "first = ctypes.CDLL(sys.argv.pop()); parts = ")
+        assert output_of("exec", sys.executable, "-c", tell, os.path.join(folder, NAME.decode()),
+                         *parts, extension, OMP_NUM_THREADS="2") == "ok"
 
 
 def test_a_shell_that_binds_no_thread_leaves_all_processors_to_what_it_starts():
