@@ -46,6 +46,23 @@ function(sennit_link_command variable compiler output)
     set(${variable} COMMAND ${arg_LINK} ${SENNIT_SANITIZE_FLAGS} -o ${output} ${arg_LIBS} PARENT_SCOPE)
 endfunction()
 
+# Can a compiler link programs with AddressSanitizer or ThreadSanitizer of its own? In a build of Sennit
+# under a sanitizer it is not asked to.
+function(sennit_has_sanitizer variable compiler sanitizer)
+    string(TOUPPER ${compiler} COMPILER)
+    set(${variable} FALSE PARENT_SCOPE)
+    if(SENNIT_SANITIZE)
+        return()
+    endif()
+    set(source ${CMAKE_BINARY_DIR}/CMakeFiles/sanitizer.c)
+    file(WRITE ${source} "int main(void) { return 0; }\n")
+    execute_process(COMMAND ${SENNIT_${COMPILER}} -fsanitize=${sanitizer} ${source} -o ${source}.${compiler}
+                    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed EQUAL 0)
+        set(${variable} TRUE PARENT_SCOPE)
+    endif()
+endfunction()
+
 # Which compilers meet which MPI in tests. What a program shows seldom depends on both at once, so by
 # default each program is built once for each MPI, by another compiler each; sennit_meet() says that the
 # two are such a pair. `full`: every compiler with every MPI.

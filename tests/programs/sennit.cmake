@@ -213,3 +213,34 @@ if(NOT SENNIT_SANITIZE) # sanitizers have a memory, threads and a view of fork()
         endforeach()
     endforeach()
 endif()
+
+# Programs that are built with a sanitizer, on a library that is not: it hears of the fibers all the same.
+# Else AddressSanitizer warns where an exception leaves a frame. What ThreadSanitizer reports is not judged:
+# it does not see how the library hands tasks on.
+foreach(compiler ${compilers})
+    foreach(sanitizer address thread)
+        sennit_has_sanitizer(can ${compiler} ${sanitizer})
+        if(NOT can)
+            continue()
+        endif()
+        foreach(source sennit_exceptions.cpp sennit_suspend.c task_rethrow.cpp)
+            cmake_path(GET source STEM program)
+            cmake_path(GET source EXTENSION LAST_ONLY extension)
+            string(SUBSTRING ${extension} 1 -1 language)
+            string(REPLACE cpp cxx flags ${language})
+            set(output ${programs_dir}/${compiler}/${program}.${sanitizer})
+            list(APPEND built ${output})
+            add_custom_command(
+                OUTPUT ${output}
+                COMMAND ${CMAKE_COMMAND} -E make_directory ${programs_dir}/${compiler}
+                COMMAND ${${compiler}_${language}} -O1 -g ${${flags}_flags} ${${compiler}_flags} -fsanitize=${sanitizer}
+                        ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${output} -lpthread
+                DEPENDS ${source} check.h sennit_door.h soon.h ${CMAKE_SOURCE_DIR}/include/sennit.h
+                COMMENT "${compiler}: ${source}, ${sanitizer} sanitizer" VERBATIM)
+            omp_test(omp.${program}.${sanitizer}_sanitizer.${compiler} ${output} 2
+                     ENV ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=report_bugs=0)
+            set_tests_properties(omp.${program}.${sanitizer}_sanitizer.${compiler} PROPERTIES
+                                 FAIL_REGULAR_EXPRESSION "Sanitizer|ASan")
+        endforeach()
+    endforeach()
+endforeach()

@@ -141,6 +141,24 @@ void bring_openmpi_forward(Plan &plan, const std::vector<std::string> &library_p
     preload.push_back(std::move(library));
 }
 
+// Libraries of AddressSanitizer end a program in which another library comes first, as what is
+// preloaded does. They do so for the sake of libraries that stand in front of malloc and the like:
+// ours do not. A preload of the sanitizer's own library would reach each shell that the program
+// starts, and look for leaks there.
+void let_ours_come_first(Plan &plan, const EnvironmentReader &environment) {
+    const auto checks_order = [](const LoadedLibrary &library) {
+        return library.name.starts_with("libasan.") || library.name.starts_with("libclang_rt.asan");
+    };
+    if (!std::any_of(plan.program.libraries.begin(), plan.program.libraries.end(), checks_order))
+        return;
+    const std::string before = text_of(environment("ASAN_OPTIONS"));
+    constexpr std::string_view option = "verify_asan_link_order";
+    if (before.find(option) != std::string::npos)
+        return;
+    plan.settings.push_back(
+        {"ASAN_OPTIONS", fmt::format("{}{}{}=0", before, before.empty() ? "" : ":", option)});
+}
+
 // What the program does not tell the launcher does, if this is a rank already.
 std::optional<MpiKind> mpi_of_plan(Plan &plan, const Request &request,
                                    const EnvironmentReader &environment) {
@@ -220,6 +238,8 @@ Plan make_plan(const Request &request, const Installation &installation,
     const auto preloaded = compose_preload(before, preload);
     if (!preloaded.empty() || before.find(session_library) != std::string::npos)
         plan.settings.push_back({"LD_PRELOAD", fmt::format("{}", fmt::join(preloaded, ":"))});
+    if (!preloaded.empty())
+        let_ours_come_first(plan, environment);
     if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
         plan.settings.push_back({"SENNIT_DOORBELLS", "auto"});
     if (request.threads)
