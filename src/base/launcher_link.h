@@ -5,6 +5,8 @@
 // launcher's there is no such folder, and the rank has no launcher.
 #pragma once
 
+#include "base/kept_file.h"
+
 #include <cstddef>
 #include <cstring>
 #include <sys/socket.h>
@@ -44,7 +46,7 @@ inline int connect_to_launcher(const char *path, int patience_s) {
     std::memcpy(folder, path, static_cast<std::size_t>(name - path));
     if (!is_private_folder(folder))
         return -1;
-    const int link = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int link = above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (link < 0)
         return -1;
     const timeval patience{patience_s, 0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/message.h"
 
+#include "base/held_signals.h"
+
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
@@ -22,7 +24,9 @@ void emit(const char *head, const char *format, va_list args) {
     if (used > static_cast<int>(sizeof line) - 2)
         used = static_cast<int>(sizeof line) - 2;
     line[used++] = '\n';
-    // If stderr is closed or full, there is no place left to report that.
+    // If stderr is closed or full, there is no place left to report that. Nor does the program die
+    // of it.
+    const HeldSignals held({SIGPIPE, SIGXFSZ});
     [[maybe_unused]] const ssize_t ignored =
         ::write(STDERR_FILENO, line, static_cast<size_t>(used));
 }

@@ -4,6 +4,8 @@
 // whatever link, file or pipe it is.
 #pragma once
 
+#include "base/kept_file.h"
+
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -19,11 +21,11 @@ namespace sennit {
 
 // A file that was not there; a link by that name is not followed. -1 and errno.
 inline int create_file(const char *path) {
-    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return above_standard(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 }
 
-// A new file beside `path`, which is to take its name when it is whole. Nobody can have made it before, whatever others
-// put into the folder. -1 and errno.
+// A new file beside `path`, which is to take its name when it is whole. Nobody can have made it
+// before, whatever others put into the folder. -1 and errno.
 inline int create_part(const char *path, char (&part)[PATH_MAX]) {
     constexpr int kAttempts = 64;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/notices.h"
 
+#include "base/kept_file.h"
+
 #include <cerrno>
 #include <cinttypes>
 #include <cstddef>
@@ -58,7 +60,7 @@ bool is_of_this_user(msghdr &message) {
 } // namespace
 
 bool Notices::open(std::uint64_t &address) {
-    socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socket_ = above_standard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     const int on = 1;
     if (socket_ < 0 || setsockopt(socket_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
         return false;

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/held_signals.h"
+#include "base/kept_file.h"
 
 #include <cerrno>
 #include <cstdarg>
@@ -36,7 +38,8 @@ bool is_memory(const char *path) {
 
 // `flags` are more of them, where the file has a name.
 int open_board(const char *path, int flags = 0) {
-    return ::open(path, O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_NOFOLLOW | flags), 0600);
+    return above_standard(
+        ::open(path, O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_NOFOLLOW | flags), 0600));
 }
 
 // If no process uses the board. Then none begins to, either, until the file is closed.
@@ -53,9 +56,10 @@ bool is_foreign(int file, const struct stat &facts) {
 
 // An error's number, or 0. Its name comes first, or nobody would know it if we died here.
 int make_room(int file, std::size_t size) {
+    const HeldSignals held({SIGXFSZ});
     if (ftruncate(file, 0) != 0 || pwrite(file, kMagic, sizeof kMagic, 0) != sizeof kMagic)
         return errno;
-    return posix_fallocate(file, 0, static_cast<off_t>(size));
+    return make_file_room(file, sizeof kMagic, static_cast<off_t>(size - sizeof kMagic));
 }
 
 std::uint64_t pid_namespace() {
@@ -105,8 +109,11 @@ bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Re
         return false;
     }
     const bool alone = lock_unused(file_);
-    if (!alone && flock(file_, LOCK_SH | LOCK_NB) != 0)
-        return false; // it is being begun
+    if (!alone && flock(file_, LOCK_SH | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) // it is being begun
+            reason.say("%s cannot be locked (%s)", path, std::strerror(errno));
+        return false;
+    }
     if (!is_linked() || fstat(file_, &facts) != 0)
         return false;
     if (is_foreign(file_, facts)) {
@@ -117,6 +124,8 @@ bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Re
         // All pages at once: a full file system shows here, not by a signal later.
         if (const int error = make_room(file_, size)) {
             reason.say("no memory for %s (%s)", path, std::strerror(error));
+            if (!is_memfd(path))
+                unlink(path); // nobody else has it
             return false;
         }
     } else if (static_cast<std::size_t>(facts.st_size) != size) {
@@ -199,7 +208,7 @@ bool is_in_use(const char *path) {
 bool provide_board(char *path, std::size_t size) {
     if (access(kFolder, W_OK | X_OK) == 0)
         return false;
-    const int file = memfd_create("sennit-board", MFD_CLOEXEC);
+    const int file = above_standard(memfd_create("sennit-board", MFD_CLOEXEC));
     if (file < 0)
         return false;
     std::snprintf(path, size, "/proc/%d/fd/%d", getpid(), file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/json_file.h"
 
+#include "base/held_signals.h"
 #include "base/own_file.h"
 
 #include <cerrno>
@@ -52,6 +53,7 @@ JsonFile::~JsonFile() {
 }
 
 void JsonFile::flush() {
+    const HeldSignals held({SIGXFSZ});
     for (std::size_t done = 0; done < used_ && !error_;) {
         const ssize_t count = write(file_, buffer_ + done, used_ - done);
         if (count >= 0)

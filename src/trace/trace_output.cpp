@@ -2,6 +2,7 @@
 #include "trace/trace_output.h"
 
 #include "base/config.h"
+#include "base/kept_file.h"
 #include "base/message.h"
 #include "base/own_file.h"
 #include "base/rank.h"
@@ -138,7 +139,7 @@ bool open_file() {
     int error = errno;
     void *header = MAP_FAILED;
     if (file >= 0) {
-        error = posix_fallocate(file, 0, kHeaderBytes);
+        error = make_file_room(file, 0, kHeaderBytes);
         if (error == 0) {
             header = mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
             error = errno;
@@ -249,7 +250,7 @@ Chunk *take_chunk(std::uint32_t kind) {
     const std::uint32_t index = __atomic_fetch_add(&header->chunks, 1, __ATOMIC_RELAXED);
     const auto at = static_cast<off_t>(kHeaderBytes + std::uint64_t{index} * kChunkBytes);
     // Now, not when the pages are written: a full disk would end the program then.
-    int error = posix_fallocate(g_output.file, at, kChunkBytes);
+    int error = make_file_room(g_output.file, at, kChunkBytes);
     void *memory = MAP_FAILED;
     if (error == 0) {
         memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,

@@ -30,6 +30,14 @@ def processes_with(token):
     return found
 
 
+def kill_all_with(token):
+    for pid in processes_with(token):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def state_of(pid):
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return file.read().rpartition(")")[2].split()[0]
@@ -78,11 +86,7 @@ class Running:
         return self
 
     def __exit__(self, *_):
-        for pid in processes_with(self.token):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        kill_all_with(self.token)
         self.process.wait()
         self.process.stdout.close()
         self.process.stderr.close()
@@ -134,6 +138,20 @@ def check_ctrl_c(argv, settings=None):
 def own_lines(errors):
     """The lines that the command itself wrote."""
     return [line for line in errors if line.startswith("sennit: ")]
+
+
+def run_to_end(command, environment=None, prepare=None):
+    """Exit code, output, and the lines of the command's own. What it leaves behind, such as the keeper of a pool,
+    stays, unless the command does not come to its end."""
+    token = f"SENNIT_TEST_{uuid.uuid4().hex}"
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
+                              env={**os.environ, **(environment or {}), token: "1"}, start_new_session=True,
+                              preexec_fn=prepare, check=False)
+    except subprocess.TimeoutExpired:
+        kill_all_with(token)
+        raise
+    return done.returncode, done.stdout, own_lines(done.stderr.splitlines())
 
 
 def passes(name, test):

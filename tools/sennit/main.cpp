@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -241,8 +242,10 @@ int Command::start_chosen() {
         return stop_pool(pool_request_);
     if (*top_)
         return run_top(top_request_);
-    if (*report_)
+    if (*report_) {
+        signal(SIGXFSZ, SIG_IGN); // the call that makes a file too long says so
         return sennit::report::run_report(report_request_);
+    }
     return start_doctor();
 }
 
@@ -262,6 +265,7 @@ int Command::start_doctor() {
 } // namespace
 
 int main(int count, char **arguments) {
+    hold_standard_numbers();
     try {
         return after_output(Command().run(count, arguments));
     } catch (const std::exception &error) {

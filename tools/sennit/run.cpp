@@ -394,8 +394,13 @@ int run_program(const Request &request, const Installation &installation) {
         explain(plan, launch_command(plan, request, ""), stdout);
         return 0;
     }
-    if (mpi)
+    if (mpi) {
+        // The launchers of both MPIs fail there, MPICH's with a crash.
+        std::error_code error;
+        if (std::filesystem::current_path(error).empty())
+            fail("the working folder cannot be named ({}): go to another one", error.message());
         return start_job(plan, *mpi, request);
+    }
     if (request.verbose)
         explain(plan, request.command, stderr);
     make_trace_folder(request);

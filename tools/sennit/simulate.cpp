@@ -28,6 +28,7 @@
 #include <cerrno>
 #include <climits>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -576,6 +577,8 @@ int Simulate::run(char **arguments) {
 }
 
 int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
+    hold_standard_numbers();
+    signal(SIGXFSZ, SIG_IGN); // the call that makes a file too long says so
     try {
         CLI::App app("", "sennit");
         app.set_help_all_flag("--help-all", "help of every workload");
