@@ -80,7 +80,7 @@ endforeach()
 # Under a split, what is legal with so many threads passes as ever. Left out are programs that count on
 # the environment's number itself, on places, or on a number of stacks, those with thread-local data, and
 # loop_edges_*, whose threads run ahead of each other by thousands of loops: they pass, but slowly.
-foreach(source cancel.c cancel_objects.cpp doacross.c for_lastprivate.c for_nowait.c for_ordered.c
+foreach(source cancel.c cancel_next.c cancel_objects.cpp doacross.c for_lastprivate.c for_nowait.c for_ordered.c
         for_schedules.c master_masked.c parallel_clauses.c
         parallel_nested.c sections.c single.c barrier.c critical.c locks.c locks_in_tasks.c
         reduction_arrays.c reduction_scan.c reduction_user_defined.cpp task_clauses.c

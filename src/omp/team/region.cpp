@@ -122,6 +122,8 @@ template <unsigned kExtras>
         const std::uint32_t seen = team.barrier.epoch();
         arrive(team, Team::kJoin, ended);
         pass(worker, first, team.barrier, seen);
+    } else { // no barrier has settled it
+        team.share_cancelled.store(false, std::memory_order_relaxed);
     }
     if (kExtras != kNone && SENNIT_UNLIKELY(trace::on()))
         end_traced_part(team);
