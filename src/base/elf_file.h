@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of an object file, each read checked against its size, and the functions in its
-// .symtab: also those that the dynamic symbols leave out.
+// The bytes of an object file, each read checked against its size, the functions in its .symtab
+// (also those that the dynamic symbols leave out), and its sections.
 #pragma once
 
 #include <cerrno>
@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <link.h>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,16 +64,9 @@ class ElfFile {
     // *found is the symbol, whose address counts from the load bias. Null: there is none.
     template <class Predicate>
     const char *find_function(Predicate is_it, ElfW(Sym) *found = nullptr) const {
-        const auto *file = view<ElfW(Ehdr)>(0, 1);
-        if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
-            file->e_ident[EI_CLASS] != ELFCLASS64 || file->e_shentsize != sizeof(ElfW(Shdr)))
-            return nullptr;
-        const auto *sections = view<ElfW(Shdr)>(file->e_shoff, file->e_shnum);
-        if (!sections)
-            return nullptr;
-        for (int i = 0; i < file->e_shnum; ++i) {
-            const ElfW(Shdr) &table = sections[i];
-            if (table.sh_type != SHT_SYMTAB || table.sh_link >= file->e_shnum)
+        const std::span<const ElfW(Shdr)> sections = read_sections();
+        for (const ElfW(Shdr) & table : sections) {
+            if (table.sh_type != SHT_SYMTAB || table.sh_link >= sections.size())
                 continue;
             const ElfW(Shdr) &names = sections[table.sh_link];
             const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
@@ -91,7 +86,36 @@ class ElfFile {
         return nullptr;
     }
 
+    // The contents of the section with that name, as long as the file is open; empty: there is
+    // none.
+    std::string_view section(std::string_view name) const {
+        const std::span<const ElfW(Shdr)> sections = read_sections();
+        const auto *file = view<ElfW(Ehdr)>(0, 1);
+        if (sections.empty() || file->e_shstrndx >= sections.size())
+            return {};
+        const std::uint64_t names = sections[file->e_shstrndx].sh_offset;
+        for (const ElfW(Shdr) & section : sections) {
+            const char *const found = read_string(names + section.sh_name);
+            const auto *bytes = view<char>(section.sh_offset, section.sh_size);
+            if (found && bytes && section.sh_type != SHT_NOBITS && name == found)
+                return {bytes, section.sh_size};
+        }
+        return {};
+    }
+
   private:
+    // None of a file that is no object of this machine's.
+    std::span<const ElfW(Shdr)> read_sections() const {
+        const auto *file = view<ElfW(Ehdr)>(0, 1);
+        if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
+            file->e_ident[EI_CLASS] != ELFCLASS64 || file->e_shentsize != sizeof(ElfW(Shdr)))
+            return {};
+        const auto *sections = view<ElfW(Shdr)>(file->e_shoff, file->e_shnum);
+        if (!sections)
+            return {};
+        return {sections, file->e_shnum};
+    }
+
     void map(int file, std::size_t size) {
         void *bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
         if (bytes == MAP_FAILED) {

@@ -123,9 +123,9 @@ template <class Body>
 } // namespace sennit::task
 
 // The dependences of `given`, a door's view of what its compiler hands over, in our form: as
-// task::Depend array[count] on the caller's stack. The view has size() and fill(task::Depend *).
+// task::Depend array[count] on the caller's stack. The view has size(), the most there may be, and
+// fill(task::Depend *), which returns how many there are.
 #define SENNIT_READ_DEPENDENCES(array, count, given)                                               \
-    const int count = (given).size();                                                              \
     auto *array = static_cast<::sennit::task::Depend *>(                                           \
-        alloca(static_cast<std::size_t>(count + 1) * sizeof(::sennit::task::Depend)));             \
-    (given).fill(array);
+        alloca(static_cast<std::size_t>((given).size() + 1) * sizeof(::sennit::task::Depend)));    \
+    const int count = (given).fill(array);

@@ -23,9 +23,11 @@ struct Objects {
     const DependObject *list;
 
     int size() const { return count; }
-    void fill(task::Depend *into) const {
+    int fill(task::Depend *into) const {
+        task::Depend *at = into;
         for (int i = 0; i < count; ++i)
-            into[i] = gomp::Dependences::of_object(list[i].words);
+            at = gomp::Dependences::add_object(at, list[i].words, nullptr);
+        return static_cast<int>(at - into);
     }
 };
 

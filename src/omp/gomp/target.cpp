@@ -120,11 +120,12 @@ struct Asked {
 };
 
 // Data movement.
-void stand_in_order(int device, unsigned flags, void **depend) {
+void stand_in_order(int device, unsigned flags, void **depend, const void *code) {
     require_device(device);
     if (!depend)
         return;
-    SENNIT_READ_DEPENDENCES(depends, count, gomp::Dependences(depend))
+    const gomp::Dependences given(depend, code);
+    SENNIT_READ_DEPENDENCES(depends, count, given)
     task::stand_in_order(omp::here(), {depends, count, (flags & kNowait) != 0});
 }
 
@@ -139,7 +140,8 @@ GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, 
     sched::Worker &worker = omp::here();
     const Items items{count, addresses, sizes, kinds};
     const Region region{function, thread_limit_of(arguments), nullptr};
-    SENNIT_READ_DEPENDENCES(depends, depend_count, gomp::Dependences(depend))
+    const gomp::Dependences given(depend, reinterpret_cast<void *>(function));
+    SENNIT_READ_DEPENDENCES(depends, depend_count, given)
     const task::Request request{depends, depend_count, (flags & kNowait) != 0};
     if (!request.deferred || !task::is_pointless(worker, request))
         task::create(worker, request, invoke, Asked{region, items});
@@ -152,11 +154,11 @@ GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t
 GOMP_API void GOMP_target_end_data(void) {}
 GOMP_API void GOMP_target_update_ext(int device, std::size_t, void **, std::size_t *,
                                      unsigned short *, unsigned flags, void **depend) {
-    stand_in_order(device, flags, depend);
+    stand_in_order(device, flags, depend, __builtin_return_address(0));
 }
 GOMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void **, std::size_t *,
                                           unsigned short *, unsigned flags, void **depend) {
-    stand_in_order(device, flags, depend);
+    stand_in_order(device, flags, depend, __builtin_return_address(0));
 }
 
 // The interface of GCC 4.9, where firstprivate items came mapped.

@@ -4,6 +4,7 @@
 #include "omp/sync/regions.h"
 #include "omp/tasks/tasks.h"
 #include "omp/team/entry.h"
+#include "program/compiler.h"
 
 #include <new>
 
@@ -11,6 +12,11 @@ using namespace sennit;
 using gomp::Arguments;
 using gomp::CopyFunction;
 using gomp::Function;
+
+// As libgomp does since GCC 13, but only of code that knows omp_all_memory.
+SENNIT_COLD bool gomp::is_all_memory(task::DependKind kind, const void *code) {
+    return kind == task::DependKind::out && program::may_name_all_memory(code);
+}
 
 namespace {
 
@@ -74,7 +80,7 @@ struct Wanted {
     void *detach;
 
     [[gnu::always_inline]] gomp::Dependences dependences() const {
-        return gomp::Dependences((flags & gomp::kDepend) ? depend : nullptr);
+        return {(flags & gomp::kDepend) ? depend : nullptr, reinterpret_cast<void *>(function)};
     }
     [[gnu::always_inline]] bool detaches() const { return (flags & gomp::kDetach) != 0; }
     [[gnu::always_inline]] task::Request request(const task::Depend *depends, int count) const {
@@ -131,7 +137,8 @@ GOMP_API void GOMP_taskwait(void) {
 }
 
 GOMP_API void GOMP_taskwait_depend(void **depend) {
-    SENNIT_READ_DEPENDENCES(depends, count, gomp::Dependences(depend))
+    const gomp::Dependences given(depend, __builtin_return_address(0));
+    SENNIT_READ_DEPENDENCES(depends, count, given)
     omp::taskwait_depend(SENNIT_SITE, task::wait_depends_only, depends, count);
 }
 

@@ -55,10 +55,13 @@ inline std::uint32_t translate(unsigned flags) {
     return (flags & (kUntied | kFinal)) << 2 | (flags & kMergeable) << 3;
 }
 
-// GCC's dependence array in either layout; null for none.
+// Of a null address: is it omp_all_memory? Else it is a pointer that is null: no dependence.
+bool is_all_memory(task::DependKind kind, const void *code);
+
+// GCC's dependence array in either layout; null for none. `code` is where the program names them.
 class Dependences {
   public:
-    explicit Dependences(void **depend) : depend_(depend) {
+    Dependences(void **depend, const void *code) : depend_(depend), code_(code) {
         if (!depend)
             return;
         const auto first = reinterpret_cast<std::uintptr_t>(depend[0]);
@@ -77,24 +80,35 @@ class Dependences {
         }
     }
     int size() const { return count_; }
-    void fill(task::Depend *into) const {
+    int fill(task::Depend *into) const {
         using task::DependKind;
         void **const items = depend_ + start_;
         const int plain = out_ + mutex_ + in_;
+        task::Depend *at = into;
         for (int i = 0; i < plain; ++i)
-            into[i] = {items[i], i < out_            ? DependKind::out
-                                 : i < out_ + mutex_ ? DependKind::mutexinoutset
-                                                     : DependKind::in};
+            at = add(at, items[i],
+                     i < out_            ? DependKind::out
+                     : i < out_ + mutex_ ? DependKind::mutexinoutset
+                                         : DependKind::in,
+                     code_);
         for (int i = plain; i < count_; ++i)
-            into[i] = of_object(static_cast<void **>(items[i]));
+            at = add_object(at, static_cast<void **>(items[i]), code_);
+        return static_cast<int>(at - into);
     }
 
-    // omp_depend_t: {address, kind}
-    static task::Depend of_object(void *const *object) {
-        return {object[0], kind_of(reinterpret_cast<std::uintptr_t>(object[1]))};
+    // omp_depend_t: {address, kind}. Returns where the next one goes.
+    static task::Depend *add_object(task::Depend *at, void *const *object, const void *code) {
+        return add(at, object[0], kind_of(reinterpret_cast<std::uintptr_t>(object[1])), code);
     }
 
   private:
+    [[gnu::always_inline]] static task::Depend *add(task::Depend *at, void *address,
+                                                    task::DependKind kind, const void *code) {
+        if (SENNIT_UNLIKELY(!address) && !is_all_memory(kind, code))
+            return at;
+        *at = {address, kind};
+        return at + 1;
+    }
     int word(int index) const {
         return static_cast<int>(reinterpret_cast<std::uintptr_t>(depend_[index]));
     }
@@ -111,6 +125,7 @@ class Dependences {
         }
     }
     void **depend_;
+    const void *code_;
     int count_ = 0; // also {0, 0}, the first layout: what an empty iterator leaves
     int out_ = 0;
     int mutex_ = 0;

@@ -35,21 +35,30 @@ struct DependInfo {
     std::uint8_t flags;
 };
 
-task::Depend translate(const DependInfo &info) {
-    void *address = reinterpret_cast<void *>(info.address);
+// Returns where the next one goes. A pointer that is null is no dependence, as with libomp.
+[[gnu::always_inline]] inline task::Depend *add(task::Depend *at, const DependInfo &info) {
+    task::DependKind kind;
     switch (info.flags) {
     case 0x01:
-        return {address, task::DependKind::in};
-    case 0x04:
-        return {address, task::DependKind::mutexinoutset};
-    case 0x08:
-        return {address, task::DependKind::inoutset};
-    default:
+        kind = task::DependKind::in;
         break;
+    case 0x04:
+        kind = task::DependKind::mutexinoutset;
+        break;
+    case 0x08:
+        kind = task::DependKind::inoutset;
+        break;
+    default:
+        kind = task::DependKind::out; // out, inout
+        if ((info.flags & 0x80) || info.address == -1) {
+            *at = task::all_memory();
+            return at + 1;
+        }
     }
-    if ((info.flags & 0x80) || info.address == -1)
-        return task::all_memory();
-    return {address, task::DependKind::out}; // out, inout
+    if (SENNIT_UNLIKELY(info.address == 0))
+        return at;
+    *at = {reinterpret_cast<void *>(info.address), kind}; // NOLINT(performance-no-int-to-ptr)
+    return at + 1;
 }
 
 // Two lists; the second is of items that the compiler knows not to overlap.
@@ -59,11 +68,13 @@ class Dependences {
                 const DependInfo *rest)
         : count_(count), more_(more), list_(list), rest_(rest) {}
     int size() const { return count_ + more_; }
-    void fill(task::Depend *into) const {
+    int fill(task::Depend *into) const {
+        task::Depend *at = into;
         for (int i = 0; i < count_; ++i)
-            *into++ = translate(list_[i]);
+            at = add(at, list_[i]);
         for (int i = 0; i < more_; ++i)
-            *into++ = translate(rest_[i]);
+            at = add(at, rest_[i]);
+        return static_cast<int>(at - into);
     }
 
   private:
@@ -142,7 +153,8 @@ KMP_API std::int32_t __kmpc_omp_task_parts(Ident *location, Gtid gtid, KmpTask *
 KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task, std::int32_t count,
                                                const DependInfo *list, std::int32_t more,
                                                const DependInfo *rest) {
-    SENNIT_READ_DEPENDENCES(depends, total, Dependences(count, list, more, rest))
+    const Dependences given(count, list, more, rest);
+    SENNIT_READ_DEPENDENCES(depends, total, given)
     Task &task = *Task::of_payload(kmp_task);
     kmp::read_priority(task);
     omp::start_task(maker(), SENNIT_SITE, task, {.depends = depends, .count = total});
