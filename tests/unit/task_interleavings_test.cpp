@@ -297,7 +297,7 @@ TEST(Interleavings, ADiscardedTaskIsFreedOnceWhenItsEventComesEarlyOrLate) {
     EXPECT_NE(failure_of(Discarded{}, 2, discarded_step, false), "");
 }
 
-// ---- the events of a task: all_events, fulfil_events, are_last (task/events.cpp) --------------
+// ---- the events of a task: all_events, fulfil, take (task/events.cpp) ----------------------
 
 struct Events {
     int pc[3] = {};
@@ -356,6 +356,72 @@ Outcome events_step(Events &s, int thread, std::string &broken, bool looks_late)
 TEST(Interleavings, ATaskIsCompleteOnceAllItsEventsAreFulfilled) {
     EXPECT_EQ(failure_of(Events{}, 3, events_step, false), "");
     EXPECT_NE(failure_of(Events{}, 3, events_step, true), "");
+}
+
+// ---- the creator of an undeferred task waits: await_bound_events, fulfil (task/events.cpp) ------
+
+struct Held {
+    int pc[4] = {};
+    int bound = 2;
+    int detach = 1;
+    bool holds = false;
+    int signals = 0;
+    auto operator<=>(const Held &) const = default;
+};
+
+// Thread 0 is the creator; 1 and 2 fulfil an event that the body has bound each, 3 that of detach.
+// `two_words`: that the creator waits is no part of the word of the events.
+Outcome held_step(Held &s, int thread, std::string &broken, bool two_words) {
+    int &pc = s.pc[thread];
+    if (thread > 0) {
+        const auto signal_if = [&](bool last) {
+            if (last && ++s.signals > 1)
+                broken = "signalled twice";
+        };
+        switch (pc) {
+        case 0:
+            thread == 3 ? --s.detach : --s.bound;
+            if (!two_words)
+                signal_if(thread != 3 && s.bound == 0 && s.holds);
+            pc = two_words && thread != 3 && s.bound == 0 ? 1 : 2;
+            return Outcome::ran;
+        case 1:
+            signal_if(s.holds);
+            pc = 2;
+            return Outcome::ran;
+        default:
+            return Outcome::ended;
+        }
+    }
+    switch (pc) {
+    case 0:
+        pc = s.bound == 0 ? 4 : two_words ? 1 : 2;
+        return Outcome::ran;
+    case 1: // is anything left?
+        pc = s.bound == 0 ? 4 : 2;
+        return Outcome::ran;
+    case 2:
+        s.holds = true;
+        pc = !two_words && s.bound == 0 ? 4 : 3;
+        return Outcome::ran;
+    case 3:
+        if (s.signals == 0)
+            return Outcome::waits;
+        pc = 4;
+        return Outcome::ran;
+    case 4: // it goes on
+        if (s.bound != 0)
+            broken = "goes on too early";
+        pc = 5;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, TheCreatorOfAnUndeferredTaskWaitsForWhatTheTaskHasBound) {
+    EXPECT_EQ(failure_of(Held{}, 4, held_step, false), "");
+    EXPECT_NE(failure_of(Held{}, 4, held_step, true), "");
 }
 
 } // namespace
