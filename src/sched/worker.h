@@ -119,6 +119,9 @@ class alignas(kCacheLine) Worker {
     }
     std::uint64_t tasks() const { return tasks_.load(std::memory_order_relaxed); }
 
+    // Is there room on the current stack to call another task on top of the current one?
+    bool may_bury() const;
+
     // At a scheduling point of a busy worker: poll if it is time.
     void poll_if_due() {
         if (SENNIT_UNLIKELY(poll::due()))
@@ -290,7 +293,6 @@ class alignas(kCacheLine) Worker {
     void run_more(Slot &where, const Fiber *creator, std::uint64_t end);
     void schedule();
     void wait_for(Condition &condition);
-    bool may_bury() const;
     bool arm(Condition &condition);
     void park(Condition &condition);
     void switch_to(Fiber *to);

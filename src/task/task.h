@@ -345,11 +345,13 @@ constexpr std::uint32_t kNever = 0xffffffff;
 [[gnu::visibility("hidden")]] extern std::atomic<bool> g_lone_at_once;
 
 // Does a thread that is alone in its team run a new task at once? Outside of parallel regions it
-// does, as with the stock runtimes. In a region it does unless it is in a task: a recursion would
-// go as deep as there are tasks.
+// does, as with the stock runtimes. In a region, a task does so with LLVM's ABI, as in libomp, as
+// long as there is room on the stack. With GCC's, where libgomp would not do so at all, only the
+// implicit task does: a recursion would go as deep as there are tasks.
+bool nests_at_once(const sched::Worker &worker);
 inline bool at_once(const sched::Worker &worker) {
-    return worker.slot->outside ||
-           (!worker.task->is_explicit() && g_lone_at_once.load(std::memory_order_relaxed));
+    return worker.slot->outside || (g_lone_at_once.load(std::memory_order_relaxed) &&
+                                    (!worker.task->is_explicit() || nests_at_once(worker)));
 }
 } // namespace detail
 
