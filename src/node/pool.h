@@ -36,7 +36,7 @@ bool read_priority(std::string_view text, Precedence &precedence);
 // How this process takes part.
 struct Membership {
     bool in_pool = false;
-    char path[256] = ""; // of the board: the pool's, or the user's own (board_path)
+    char path[kPathRoom] = ""; // of the board: the pool's, or the user's own (board_path)
     double share = 1;
     Precedence precedence;
 };

@@ -24,6 +24,14 @@ namespace {
 constexpr std::int64_t kPatienceNs = 1'000'000'000;
 constexpr const char *kFolder = "/dev/shm";
 
+// The end of a long path: it tells one board from another, and leaves room for the rest of the
+// line.
+const char *end_of(const char *path) {
+    constexpr std::size_t most = 160;
+    const std::size_t length = std::strlen(path);
+    return length <= most ? path : path + length - most;
+}
+
 // An open descriptor keeps them: /proc/<pid>/fd/<n> of a launcher that has no /dev/shm.
 bool is_memfd(const char *path) {
     return std::strncmp(path, "/proc/", 6) == 0;
@@ -83,7 +91,7 @@ bool Segment::open(const char *path, std::size_t size, void (*begin)(void *), Re
         if (reason)
             return false;
         if (monotonic_ns() > end) {
-            reason.say("%s is held by a process that does not go on", path);
+            reason.say("%s is held by a process that does not go on", end_of(path));
             return false;
         }
         sched_yield();
@@ -95,48 +103,48 @@ bool Segment::open(const char *path, std::size_t size, void (*begin)(void *), Re
 bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Reason &reason) {
     std::snprintf(path_, sizeof path_, "%s", path);
     if (is_memfd(path) && !is_memory(path)) {
-        reason.say("%s is no memory of a launcher's", path);
+        reason.say("%s is no memory of a launcher's", end_of(path));
         return false;
     }
     file_ = open_board(path, O_CREAT);
     struct stat facts{};
     if (file_ < 0 || fstat(file_, &facts) != 0) {
-        reason.say("%s cannot be opened (%s)", path, std::strerror(errno));
+        reason.say("%s cannot be opened (%s)", end_of(path), std::strerror(errno));
         return false;
     }
     if (facts.st_uid != geteuid() || (!is_memfd(path) && (facts.st_mode & 077) != 0)) {
-        reason.say("%s belongs to another user or is open to others: remove it", path);
+        reason.say("%s belongs to another user or is open to others: remove it", end_of(path));
         return false;
     }
     const bool alone = lock_unused(file_);
     if (!alone && flock(file_, LOCK_SH | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) // it is being begun
-            reason.say("%s cannot be locked (%s)", path, std::strerror(errno));
+            reason.say("%s cannot be locked (%s)", end_of(path), std::strerror(errno));
         return false;
     }
     if (!is_linked() || fstat(file_, &facts) != 0)
         return false;
     if (is_foreign(file_, facts)) {
-        reason.say("%s is no board of Sennit's: remove it, or name another file", path);
+        reason.say("%s is no board of Sennit's: remove it, or name another file", end_of(path));
         return false;
     }
     if (alone) {
         // All pages at once: a full file system shows here, not by a signal later.
         if (const int error = make_room(file_, size)) {
-            reason.say("no memory for %s (%s)", path, std::strerror(error));
+            reason.say("no memory for %s (%s)", end_of(path), std::strerror(error));
             if (!is_memfd(path))
                 unlink(path); // nobody else has it
             return false;
         }
     } else if (static_cast<std::size_t>(facts.st_size) != size) {
-        reason.say("%s is of another version of Sennit, and in use", path);
+        reason.say("%s is of another version of Sennit, and in use", end_of(path));
         return false;
     }
     // NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): no board is empty
     memory_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (memory_ == MAP_FAILED) {
         memory_ = nullptr;
-        reason.say("%s cannot be mapped (%s)", path, std::strerror(errno));
+        reason.say("%s cannot be mapped (%s)", end_of(path), std::strerror(errno));
         return false;
     }
     size_ = size;
@@ -152,12 +160,7 @@ bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Re
 
 // Or has who left last removed it since we have opened it?
 bool Segment::is_linked() const {
-    if (is_memfd(path_))
-        return true;
-    struct stat own{};
-    struct stat there{};
-    return fstat(file_, &own) == 0 && stat(path_, &there) == 0 && own.st_ino == there.st_ino &&
-           own.st_dev == there.st_dev;
+    return is_memfd(path_) || is_at(file_, path_);
 }
 
 void Segment::give_up() {
@@ -183,14 +186,23 @@ void Segment::abandon() {
     file_ = -1;
 }
 
+bool is_at(int file, const char *path) {
+    struct stat own{};
+    struct stat there{};
+    return fstat(file, &own) == 0 && lstat(path, &there) == 0 && own.st_ino == there.st_ino &&
+           own.st_dev == there.st_dev;
+}
+
 void remove_unused(const char *path) {
     if (is_memfd(path))
         return;
     const int file = open_board(path);
     if (file < 0)
         return;
+    // Between open and lock others may have removed this file, and have made the one that has the
+    // path now. Whoever holds the lock of the file at the path is the only one to remove it.
     struct stat facts{};
-    if (lock_unused(file) && fstat(file, &facts) == 0 && facts.st_size != 0 &&
+    if (lock_unused(file) && is_at(file, path) && fstat(file, &facts) == 0 && facts.st_size != 0 &&
         !is_foreign(file, facts))
         unlink(path);
     ::close(file);

@@ -18,6 +18,9 @@ constexpr char kMagic[16] = "sennit's board";
 // The version of what lies in the memory (board.h).
 constexpr unsigned kBoardVersion = 18;
 
+// Room for a path. The system opens none that is so long, so nobody opens one that was cut off.
+constexpr std::size_t kPathRoom = 4096 + 64;
+
 // Why something failed, for a line to the user. Empty: it has not.
 struct Reason {
     char text[256] = "";
@@ -54,8 +57,12 @@ class Segment {
     void *memory_ = nullptr;
     std::size_t size_ = 0;
     int file_ = -1;
-    char path_[256] = "";
+    char path_[kPathRoom] = "";
 };
+
+// Is this open file the one that has the path now? Another process may have removed it and made a
+// new one.
+bool is_at(int file, const char *path);
 
 // Remove the file if no process has it open: all that had it open may have been killed.
 void remove_unused(const char *path);

@@ -93,6 +93,32 @@ def test_a_file_that_a_killed_keeper_has_left_is_in_nobodys_way():
         pools.well("pool", "start", "night")
 
 
+def test_a_board_with_a_long_path_is_one_for_each_pool():
+    with Pools() as pools:
+        folder = os.path.join(pools.folder.name, "a" * 120, "b" * 120)
+        os.makedirs(folder)
+        board = {"SENNIT_BOARD": os.path.join(folder, "board")}
+        for name in ("night", "day"):
+            pools.well("pool", "start", name, **board)
+        assert sorted(os.listdir(folder)) == ["board-pool-day", "board-pool-night"]
+        assert [line.split(":")[0] for line in pools.well("pool", "ls", **board).splitlines()] == ["day", "night"]
+        for name in ("night", "day"):
+            pools.well("pool", "stop", name, **board)
+        for path in (os.path.join(folder, "c" * 300), "/tmp/" + "d/" * 3000 + "board"):
+            pools.refused("File name too long", "pool", "start", "night", SENNIT_BOARD=path)
+
+
+def test_a_board_may_be_named_from_the_folder_where_one_is():
+    with Pools() as pools:
+        def run(*words):
+            return subprocess.run([SENNIT, "pool", *words], cwd=pools.folder.name, text=True, capture_output=True,
+                                  env={**pools.environment, "SENNIT_BOARD": "here"}, check=True).stdout
+        run("start", "night")
+        assert os.listdir(pools.folder.name) == ["here-pool-night"], os.listdir(pools.folder.name)
+        assert "night: cores" in run("ls")
+        assert "has ended" in run("stop", "night")
+
+
 def test_a_file_of_others_is_left_alone():
     with Pools() as pools:
         with open(pools.file("night"), "w", encoding="utf-8") as file:

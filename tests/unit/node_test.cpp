@@ -16,10 +16,25 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
+
+namespace {
+
+// What others do just before this thread's next flock.
+thread_local std::function<void()> g_before_lock;
+
+} // namespace
+
+// In place of libc's.
+extern "C" int flock(int file, int operation) noexcept {
+    if (const auto others = std::exchange(g_before_lock, nullptr))
+        others();
+    return static_cast<int>(syscall(SYS_flock, file, operation));
+}
 
 namespace {
 
@@ -106,6 +121,15 @@ Member member(int rank) {
     Member made;
     made.rank = rank;
     return made;
+}
+
+// A board whose only process was killed.
+void leave_unused(const std::string &path) {
+    const Process killed([&] {
+        Board board;
+        Reason reason;
+        return board.open(path.c_str(), reason);
+    });
 }
 
 TEST_F(Node, MembersAreSeenUntilTheyLeave) {
@@ -262,17 +286,55 @@ TEST_F(Node, ALauncherRemovesWhatKilledProcessesLeave) {
     EXPECT_TRUE(fs::exists(path_)) << "it is in use";
     used->close();
     EXPECT_FALSE(fs::exists(path_));
-    {
-        Process killed([&] {
-            Board theirs;
-            Reason reason;
-            return theirs.open(path_.c_str(), reason);
-        });
-    }
+    leave_unused(path_);
     EXPECT_TRUE(fs::exists(path_));
     remove_unused(path_.c_str());
     EXPECT_FALSE(fs::exists(path_));
     remove_unused(path_.c_str()); // nothing there
+}
+
+// It finds the file that a killed process has left. Before it has the lock, others take that file
+// over, leave it, and make a new one.
+TEST_F(Node, WhatOthersHaveMadeMeanwhileIsNotRemoved) {
+    leave_unused(path_);
+    std::unique_ptr<Board> board;
+    g_before_lock = [&] {
+        open()->close();
+        ASSERT_FALSE(fs::exists(path_));
+        board = open();
+    };
+    remove_unused(path_.c_str());
+    ASSERT_TRUE(board);
+    EXPECT_TRUE(fs::exists(path_)) << "the file of a board in use is gone";
+    board->close();
+    EXPECT_FALSE(fs::exists(path_));
+}
+
+// Nor is it a board that is only about to be begun: whoever has made the file finds it again.
+TEST_F(Node, WhatOthersBeginMeanwhileIsNotRemoved) {
+    leave_unused(path_);
+    g_before_lock = [&] {
+        fs::remove(path_);
+        close(::open(path_.c_str(), O_CREAT | O_RDWR, 0600));
+    };
+    remove_unused(path_.c_str());
+    EXPECT_TRUE(fs::exists(path_));
+}
+
+TEST_F(Node, ALongPathIsTheWholePath) {
+    const std::string folder = folder_ + "/" + std::string(200, 'a') + "/" + std::string(200, 'b');
+    fs::create_directories(folder);
+    setenv("SENNIT_BOARD", (folder + "/board").c_str(), 1);
+    char path[kPathRoom];
+    board_path(path, sizeof path);
+    EXPECT_EQ(path, folder + "/board");
+    path_ = path;
+    open()->close();
+    setenv("SENNIT_BOARD", ("/tmp/" + std::string(5000, 'a')).c_str(), 1);
+    board_path(path, sizeof path);
+    path_ = path;
+    EXPECT_NE(refusal().find("too long"), std::string::npos) << refusal();
+    unsetenv("SENNIT_BOARD");
 }
 
 TEST_F(Node, AForeignFileIsRefused) {
@@ -339,7 +401,7 @@ TEST_F(Node, OnlyMemoryIsAFileWithoutAName) {
     EXPECT_EQ(fs::file_size(path_), 0U) << "nobody touches it";
     const int memory = memfd_create("board", 0);
     const std::string kept = "/proc/self/fd/" + std::to_string(memory);
-    char path[256];
+    char path[kPathRoom];
     for (const std::string &given : {name, kept}) {
         setenv("SENNIT_BOARD", given.c_str(), 1);
         board_path(path, sizeof path);

@@ -36,7 +36,7 @@ TEST_F(Pool, ANameBecomesAFilesName) {
     for (const char *name : {"", "a/b", "../x", ".hidden", "-n", "two words", "caf\xc3\xa9", "a\n",
                              "01234567890123456789012345678901"})
         EXPECT_FALSE(is_pool_name(name)) << name;
-    char path[256];
+    char path[kPathRoom];
     pool_path("night", path, sizeof path);
     EXPECT_STREQ(path, "/somewhere/board-pool-night");
 }

@@ -34,6 +34,13 @@ int open_file(const std::string &path) {
     return open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 }
 
+// Absolute, since the keeper leaves this folder.
+std::string file_of(const std::string &name) {
+    char path[node::kPathRoom];
+    node::pool_path(name, path, sizeof path);
+    return fs::absolute(path).string();
+}
+
 } // namespace
 
 std::optional<DutyLock> DutyLock::take(const std::string &path, Duty duty) {
@@ -67,10 +74,7 @@ DutyLock::~DutyLock() {
 }
 
 bool DutyLock::is_of(const std::string &path) const {
-    struct stat own{};
-    struct stat there{};
-    return fstat(file_, &own) == 0 && stat(path.c_str(), &there) == 0 &&
-           own.st_ino == there.st_ino && own.st_dev == there.st_dev;
+    return node::is_at(file_, path.c_str());
 }
 
 std::string pool_file(const std::string &name) {
@@ -78,9 +82,7 @@ std::string pool_file(const std::string &name) {
         fail("'{}' is no name for a pool: use at most {} letters, digits, '_', '-' and '.', a "
              "letter or digit first",
              name, node::kLongestPoolName);
-    char path[256];
-    node::pool_path(name, path, sizeof path);
-    return path;
+    return file_of(name);
 }
 
 node::Identity find_keeper(node::Board &board) {
@@ -129,9 +131,7 @@ bool Pool::stops() const {
 }
 
 std::vector<std::string> Pool::names() {
-    char path[256];
-    node::pool_path("", path, sizeof path);
-    const fs::path prefix = path;
+    const fs::path prefix = file_of("");
     const std::string beginning = prefix.filename().string();
     std::vector<std::string> found;
     std::error_code error;

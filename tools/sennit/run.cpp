@@ -190,14 +190,14 @@ void keep_board(const Request &request) {
 
 // Where the ranks share cores.
 std::string board_file(const Request &request) {
-    char path[256];
+    char path[node::kPathRoom];
     node::board_path(path, sizeof path);
     return request.pool ? pool_file(*request.pool) : path;
 }
 
 // What ranks that were killed have left of it.
 void remove_board() {
-    char path[256];
+    char path[node::kPathRoom];
     node::board_path(path, sizeof path);
     node::remove_unused(path);
 }

@@ -127,7 +127,7 @@ class Looked {
                       pool, pool_->policy()};
             return;
         }
-        char path[256];
+        char path[node::kPathRoom];
         node::board_path(path, sizeof path);
         facts_ = {fmt::format("{} (no pool)", path), "", ""};
         node::Reason reason;
