@@ -13,7 +13,8 @@ struct Ancillary {
 };
 
 // As many bytes as there are, and the descriptors that come with them.
-bool receive_with(int socket, void *bytes, std::size_t size, std::vector<Descriptor> &descriptors) {
+bool receive_with(int socket, void *bytes, std::size_t size, std::vector<Descriptor> &descriptors,
+                  bool &too_many) {
     iovec data{bytes, size};
     Ancillary ancillary;
     msghdr message{};
@@ -34,7 +35,8 @@ bool receive_with(int socket, void *bytes, std::size_t size, std::vector<Descrip
             descriptors.emplace_back(number);
         }
     }
-    return (message.msg_flags & MSG_CTRUNC) == 0;
+    too_many = (message.msg_flags & MSG_CTRUNC) != 0;
+    return !too_many;
 }
 
 } // namespace
@@ -71,9 +73,10 @@ bool receive_all(int socket, void *bytes, std::size_t size) {
     return true;
 }
 
-std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors) {
+std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors,
+                                           bool &too_many) {
     RequestHead head;
-    if (!receive_with(socket, &head, sizeof head, descriptors))
+    if (!receive_with(socket, &head, sizeof head, descriptors, too_many))
         return std::nullopt;
     const std::optional<std::size_t> size = size_behind(head);
     if (!size)
@@ -85,7 +88,8 @@ std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &
     while (request && descriptors.size() < request->descriptors.size()) {
         const std::size_t before = descriptors.size();
         char mark = 0;
-        if (!receive_with(socket, &mark, sizeof mark, descriptors) || descriptors.size() == before)
+        if (!receive_with(socket, &mark, sizeof mark, descriptors, too_many) ||
+            descriptors.size() == before)
             return std::nullopt;
     }
     return request;

@@ -15,8 +15,9 @@ namespace sennit::loader {
 bool is_same_user(int socket);
 
 // What a stub sends (stub/outgoing.h). The descriptors that come back belong to this process. They
-// have the order of request.descriptors.
-std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors);
+// have the order of request.descriptors. `too_many`: this process may not open so many.
+std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors,
+                                           bool &too_many);
 
 bool send_all(int socket, const void *bytes, std::size_t size);
 bool receive_all(int socket, void *bytes, std::size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/host.h"
 
+#include "base/clock.h"
 #include "base/small_file.h"
 #include "loader/address_space.h"
 #include "loader/channel.h"
@@ -11,9 +12,11 @@
 #include "virt/support.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <poll.h>
 #include <signal.h>
@@ -30,6 +33,7 @@ namespace {
 exported::Registry g_registry;
 
 constexpr std::uint64_t kUsualMappings = 65530;
+constexpr int kPatienceMs = 1000;
 
 std::uint64_t mapping_limit() {
     char text[32];
@@ -37,7 +41,7 @@ std::uint64_t mapping_limit() {
     return known ? std::strtoull(text, nullptr, 10) : kUsualMappings;
 }
 
-// A connection and two pipes a rank come together.
+// A connection to each rank; and what one rank after the other gets.
 void allow_many_descriptors() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -51,12 +55,18 @@ struct Member {
     std::unique_ptr<Rank> rank;
 };
 
+// A stub that has no rank yet.
+struct Guest {
+    Descriptor connection;
+    std::int64_t invited_ns = 0; // since when it may send its request; 0: not yet
+};
+
 class Host {
   public:
     // `impediment`: why there can be no ranks here, or empty.
     Host(Meeting &meeting, int space, Descriptor listener, std::string impediment)
         : meeting_(meeting), space_(space), impediment_(std::move(impediment)),
-          listener_(std::move(listener)), address_space_(mapping_limit()) {
+          listener_(std::move(listener)), spare_(open_nothing()), address_space_(mapping_limit()) {
         sigset_t all;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -64,6 +74,7 @@ class Host {
         sigemptyset(&child);
         sigaddset(&child, SIGCHLD);
         signals_ = Descriptor(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+        fcntl(listener_.number(), F_SETFL, O_NONBLOCK);
     }
 
     void run() {
@@ -78,23 +89,33 @@ class Host {
                                        {listener_.number(), POLLIN, 0}};
         for (const Member &member : members_)
             sources.push_back({member.connection.number(), POLLIN, 0});
+        const std::size_t first_guest = sources.size();
+        for (const Guest &guest : guests_)
+            sources.push_back({guest.connection.number(), POLLIN, 0});
         // Nobody to wait for: a stub that has started this host and was killed never comes.
-        const int limit = members_.empty() ? 1000 : -1;
+        const int limit = members_.empty() || !guests_.empty() ? kPatienceMs : -1;
         if (poll(sources.data(), sources.size(), limit) < 0)
             return;
         // Orders first: members come and go below.
         for (std::size_t i = 0; i < members_.size(); ++i)
             if (sources[i + 2].revents)
                 obey(members_[i]);
+        for (std::size_t i = guests_.size(); i-- > 0;)
+            if (sources[first_guest + i].revents) {
+                Descriptor connection = std::move(guests_[i].connection);
+                guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(i));
+                admit(std::move(connection));
+            }
         if (sources[0].revents)
             reap();
         if (sources[1].revents)
-            admit();
+            meet();
+        invite();
     }
 
     // No rank, and no stub that waits: who comes later is told so by the kernel, and looks again.
     bool may_end() {
-        if (!members_.empty())
+        if (!members_.empty() || !guests_.empty())
             return false;
         if (!meeting_.enter().empty())
             return meeting_.is_gone(); // with the folder around it: nobody finds the way
@@ -108,15 +129,77 @@ class Host {
         return true;
     }
 
-    void admit() {
+    // Empty: errno says why, or 0: a stranger's.
+    Descriptor accept_one() const {
+        errno = 0;
         Descriptor connection(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (!connection || !is_same_user(connection.number()))
+        if (connection && !is_same_user(connection.number()))
+            connection.reset();
+        return connection;
+    }
+
+    void meet() {
+        Descriptor connection = accept_one();
+        if (!connection && (errno == EMFILE || errno == ENFILE))
+            return turn_away();
+        if (!connection)
             return;
         // A stub sends all at once; one that was stopped in between must not keep the others.
         const timeval patience{5, 0};
         setsockopt(connection.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        guests_.push_back({std::move(connection)});
+    }
+
+    // A stub would wait for ever where this process can have no connection to it: one descriptor is
+    // kept for the answer.
+    void turn_away() {
+        spare_.reset();
+        if (const Descriptor connection = accept_one())
+            refuse(connection, too_many_files());
+        spare_ = Descriptor(open_nothing());
+    }
+
+    static int open_nothing() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+    static std::string too_many_files() {
+        return "its host has a connection to each rank, and may have " +
+               std::to_string(getdtablesize()) + " open files: raise ulimit -Hn, or start fewer";
+    }
+
+    // A rank moves its descriptors out of the way before they get their numbers (entrance.cpp).
+    static bool has_room_for_copies(const std::vector<Descriptor> &descriptors) {
+        int end = 0;
+        for (const Descriptor &one : descriptors)
+            end = std::max(end, one.number() + 1);
+        return end + static_cast<int>(descriptors.size()) <= getdtablesize();
+    }
+
+    // One after the other (messages.h). One that does not answer, since it was stopped, keeps the
+    // others for a moment only.
+    void invite() {
+        const std::int64_t now = monotonic_ns();
+        const std::int64_t recent = now - std::int64_t{kPatienceMs} * 1'000'000;
+        Guest *next = nullptr;
+        for (Guest &guest : guests_) {
+            if (guest.invited_ns > recent)
+                return;
+            if (guest.invited_ns == 0 && !next)
+                next = &guest;
+        }
+        if (!next)
+            return;
+        next->invited_ns = now;
+        News news;
+        news.kind = News::come;
+        send_message(next->connection.number(), news);
+    }
+
+    void admit(Descriptor connection) {
         std::vector<Descriptor> descriptors;
-        const auto request = receive_request(connection.number(), descriptors);
+        bool too_many = false;
+        const auto request = receive_request(connection.number(), descriptors, too_many);
+        if (too_many || !has_room_for_copies(descriptors))
+            return refuse(connection, too_many_files());
         if (!request || descriptors.size() != request->descriptors.size())
             return;
         News news;
@@ -218,10 +301,12 @@ class Host {
     const std::string impediment_;
     Descriptor listener_;
     Descriptor signals_;
+    Descriptor spare_; // turn_away()
     AddressSpace address_space_;
     // There is a rank fiber, or was. Never deleted: its workers run until the process ends.
     virt::Crew *crew_ = nullptr;
     std::vector<Member> members_;
+    std::vector<Guest> guests_; // in the order in which they have come
 };
 
 } // namespace

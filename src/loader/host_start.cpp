@@ -26,7 +26,7 @@ Descriptor leave_the_stub(Descriptor listener) {
     constexpr int place = 3;
     setsid();
     const int nowhere = open("/dev/null", O_RDWR);
-    const int held = fcntl(listener.number(), F_DUPFD, 64); // above what is replaced
+    const int held = fcntl(listener.number(), F_DUPFD, place + 1); // above what is replaced
     if (nowhere < 0 || held < 0 || chdir("/") != 0)
         return {};
     for (int number = 0; number < place; ++number)

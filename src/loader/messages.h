@@ -14,13 +14,17 @@ inline constexpr std::int32_t kWorkingDirectory = -1;
 // As many descriptors come with one message; the kernel's limit is 253.
 inline constexpr std::uint32_t kMostAtOnce = 250;
 
+// A stub connects, and waits for its turn (News::come). Then it sends its request. So the requests
+// of many stubs are not on their way at once: the kernel lets a user have no more descriptors on
+// their way than a process may have open (RLIMIT_NOFILE; root is exempt).
+//
 // The beginning of a request. Behind it come the numbers that the descriptors get in the rank, the
 // mask of CPUs, and the texts, each with its final zero: the program, its arguments, its
 // environment. The first descriptors come with this; the others, with one byte for each
 // kMostAtOnce, behind the texts.
 struct RequestHead {
     // One version of Sennit understands another only if this is the same.
-    static constexpr std::uint64_t kMagic = 0x33747269566e6e53; // "SnnVirt3"
+    static constexpr std::uint64_t kMagic = 0x34747269566e6e53; // "SnnVirt4"
 
     std::uint64_t magic = kMagic;
     std::uint64_t text_size = 0;
@@ -40,6 +44,7 @@ struct RequestHead {
 // News: what the host tells of the rank. Order: what the stub asks for.
 struct News {
     enum Kind : std::int32_t {
+        come,    // send the request
         started, // value: its process
         full,    // no room in this address space: ask the next
         refused, // text says why

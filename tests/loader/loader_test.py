@@ -10,6 +10,7 @@ import platform
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,46 @@ def test_64_ranks_share_an_address_space_and_nothing_else():
             one.__exit__()
         raise
     check_folder_is_gone("many")
+
+
+def test_ranks_bring_more_open_files_than_a_user_may_have_under_way():
+    """For root there is no such limit: this is for loader.user."""
+    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(100)]
+    line = command("files", "exit", "0")
+    ranks = [subprocess.Popen(line, pass_fds=files, stdin=subprocess.DEVNULL) for _ in range(48)]
+    for file in files:
+        os.close(file)
+    all_end_well(ranks)
+    check_folder_is_gone("files")
+
+
+def test_ranks_for_which_the_host_has_no_room_are_refused_in_one_line():
+    def may_open_few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+    with contextlib.ExitStack() as stack:
+        ranks = [stack.enter_context(rank("few", "ready", prepare=may_open_few)) for _ in range(40)]
+        ready = [one for one in ranks if one.process.stdout.readline()]
+        refused = [one for one in ranks if one not in ready]
+        assert len(ready) > 10 and len(refused) > 10, (len(ready), refused[0].finish())
+        for one in refused:
+            errors = check_end(one, 2)
+            assert len(errors) == 1 and "32 open files: raise ulimit -Hn" in errors[0], errors
+        for one in ready:
+            check_end(one, 0, "go\n")
+        check_folder_is_gone("few")
+
+
+def test_a_stub_that_says_nothing_holds_up_nobody():
+    with rank("silent", "ready") as witness, contextlib.ExitStack() as stack:
+        witness.rank_pids(1)
+        for _ in range(2):
+            silent = stack.enter_context(socket.socket(socket.AF_UNIX))
+            silent.connect(os.path.join(MEETING, "silent", "host-0"))
+        with rank("silent", "exit", "3") as one:
+            check_end(one, 3)
+        check_end(witness, 0, "go\n")
+        stack.close()
+        check_folder_is_gone("silent")
 
 
 def test_ranks_that_come_as_the_last_one_ends_are_ranks():

@@ -3,6 +3,8 @@
 
 #include "loader/bare_call.h"
 
+#include <cerrno>
+#include <ctime>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -31,12 +33,24 @@ std::uint32_t fill(msghdr &message, Ancillary &ancillary, const int *descriptors
     return count;
 }
 
+// Other programs of the user may have descriptors on their way, too: they are waited for.
+long send_some(int socket, const msghdr &message) {
+    constexpr int most_pauses = 6000;
+    const timespec pause{0, 10'000'000};
+    for (int pauses = 0;; ++pauses) {
+        const long sent = call(SYS_sendmsg, socket, address(&message), MSG_NOSIGNAL);
+        if (sent != -ETOOMANYREFS || pauses == most_pauses)
+            return sent;
+        call(SYS_nanosleep, address(&pause), 0);
+    }
+}
+
 // All of it. The kernel takes the descriptors with the first bytes.
-bool send_parts(int socket, msghdr &message) {
+int send_parts(int socket, msghdr &message) {
     while (message.msg_iovlen > 0) {
-        long sent = call(SYS_sendmsg, socket, address(&message), MSG_NOSIGNAL);
+        long sent = send_some(socket, message);
         if (sent < 0)
-            return false;
+            return static_cast<int>(-sent);
         message.msg_control = nullptr;
         message.msg_controllen = 0;
         for (; message.msg_iovlen > 0; ++message.msg_iov, --message.msg_iovlen) {
@@ -49,7 +63,7 @@ bool send_parts(int socket, msghdr &message) {
             sent -= static_cast<long>(part.iov_len);
         }
     }
-    return true;
+    return 0;
 }
 
 iovec part(const void *bytes, std::size_t size) {
@@ -58,7 +72,7 @@ iovec part(const void *bytes, std::size_t size) {
 
 } // namespace
 
-bool send(int socket, const Outgoing &request) {
+int send(int socket, const Outgoing &request) {
     const RequestHead &head = request.head;
     iovec parts[] = {
         part(&head, sizeof head), part(request.numbers, head.descriptors * sizeof *request.numbers),
@@ -68,18 +82,18 @@ bool send(int socket, const Outgoing &request) {
     message.msg_iov = parts;
     message.msg_iovlen = sizeof parts / sizeof *parts;
     std::uint32_t sent = fill(message, ancillary, request.descriptors, head.descriptors);
-    if (!send_parts(socket, message))
-        return false;
+    if (const int error = send_parts(socket, message); error != 0)
+        return error;
     while (sent < head.descriptors) {
         iovec mark = part("d", 1);
         message = {};
         message.msg_iov = &mark;
         message.msg_iovlen = 1;
         sent += fill(message, ancillary, request.descriptors + sent, head.descriptors - sent);
-        if (!send_parts(socket, message))
-            return false;
+        if (const int error = send_parts(socket, message); error != 0)
+            return error;
     }
-    return true;
+    return 0;
 }
 
 } // namespace sennit::loader::stub

@@ -15,7 +15,8 @@ struct Outgoing {
     const char *text = nullptr;
 };
 
-// False: the host is gone.
-bool send(int socket, const Outgoing &request);
+// 0, or what the kernel says: mostly that the host is gone. ETOOMANYREFS: there are too many of
+// this user's descriptors on their way between processes, and it has not become better in a minute.
+int send(int socket, const Outgoing &request);
 
 } // namespace sennit::loader::stub

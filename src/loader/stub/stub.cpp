@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kRefused = 2; // as everything that Sennit refuses
 constexpr int kMostSpaces = 4096;
+constexpr int kHostIsGone = -1;
 constexpr int kTries = 100;
 constexpr int kLastSignal = 64;
 constexpr std::size_t kMaskSize = sizeof(std::uint64_t);
@@ -133,7 +134,15 @@ class Stub {
         head.affinity_size = size > 0 ? static_cast<std::uint32_t>(size) : 0;
         for (int limit = 0; limit < RLIM_NLIMITS; ++limit)
             call(SYS_prlimit64, 0, limit, 0, address(&head.limits[limit]));
+        allow_many_descriptors(head.limits[RLIMIT_NOFILE]);
         take_descriptors(scratch);
+    }
+
+    // The rank keeps what it has got. The more this process may have open, the more of the user's
+    // descriptors may be on their way.
+    static void allow_many_descriptors(rlimit limit) {
+        limit.rlim_cur = limit.rlim_max;
+        call(SYS_prlimit64, 0, RLIMIT_NOFILE, address(&limit), 0);
     }
 
     // Those that are open now, and the working directory.
@@ -196,16 +205,26 @@ class Stub {
                     return code;
                 continue;
             }
-            if (send(host_, request_)) {
-                const long got = receive(news);
-                if (got == sizeof news)
-                    return 0;
-                if (got >= 0)
-                    break; // it has read the request
+            if (receive(news) == sizeof news) { // its turn has come, or can never come
+                const int code = news.kind == News::come ? hand_over(news) : 0;
+                if (code != kHostIsGone)
+                    return code;
             }
             close_file(host_);
         }
         return refuse("its host has ended before it has started");
+    }
+
+    // Returns an exit code, 0 if there are news, or kHostIsGone.
+    int hand_over(News &news) {
+        const int error = send(host_, request_);
+        if (error == ETOOMANYREFS)
+            return refuse("too many open files are on their way between your processes: end some "
+                          "of these, or raise ulimit -n");
+        const long got = receive(news); // also if the host has refused before all was sent
+        if (error == 0 && got >= 0 && got != sizeof news) // it has read the request
+            return refuse("its host has ended before it has started");
+        return got == sizeof news ? 0 : kHostIsGone;
     }
 
     bool connect_to(int space) {
