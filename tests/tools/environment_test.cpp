@@ -3,8 +3,10 @@
 
 #include "run.h"
 #include "support.h"
+#include "virtual_rank.h"
 
 #include <optional>
+#include <set>
 
 namespace sennit::tool {
 namespace {
@@ -192,6 +194,25 @@ TEST(Installation, InAFolderThatTheLoaderCannotTakeIsRefused) {
 TEST(ShellWords, AreQuotedWhereAShellWouldChangeThem) {
     EXPECT_EQ(shell_words({"./app", "-n", "a=b"}), "./app -n a=b");
     EXPECT_EQ(shell_words({"", "a b", "$x", "it's"}), "'' 'a b' '$x' 'it'\\''s'");
+}
+
+// Their folder is on a path that the system bounds; a launcher's name for a job is not.
+TEST_F(Environment, JobsWithLongOrStrangeNamesMeetInFoldersOfTheirOwn) {
+    const auto job = [&](const std::string &name) {
+        return virtual_job(request_, reader({{"PMIX_NAMESPACE", name}}));
+    };
+    EXPECT_EQ(job("prterun-node7-1234"), "prterun-node7-1234");
+    const std::string host(60, 'h');
+    const std::vector<std::string> names = {
+        "a@1", "a.1", "a/1", "a-1", "prterun-" + host + "-1@1", "prterun-" + host + "-2@1"};
+    std::set<std::string> jobs;
+    for (const std::string &name : names) {
+        EXPECT_EQ(job(name), job(name));
+        EXPECT_LE(job(name).size(), 40U) << name;
+        EXPECT_EQ(job(name).find('/'), std::string::npos) << name;
+        jobs.insert(job(name));
+    }
+    EXPECT_EQ(jobs.size(), names.size());
 }
 
 } // namespace

@@ -181,9 +181,12 @@ def passes_in_a_child(name, test):
 
 def run_tests(tests, at_once=1):
     """Run every function test_* of a module, or of a dictionary, in its order; exit with 1 if one failed.
-    `at_once`: so many at a time, each in a process of its own, for tests that mostly wait and share nothing."""
+    SENNIT_TEST_ONLY: those whose names match this expression. `at_once`: so many at a time, each in a process of
+    its own, for tests that mostly wait and share nothing."""
+    only = os.environ.get("SENNIT_TEST_ONLY", "")
     tests = [(name, test) for name, test in (tests if isinstance(tests, dict) else vars(tests)).items()
-             if name.startswith("test_")]
+             if name.startswith("test_") and re.search(only, name)]
+    assert tests, f"no test matches '{only}'"
     if at_once == 1:
         sys.exit(0 if all([passes(name, test) for name, test in tests]) else 1)
     running, failed = set(), 0

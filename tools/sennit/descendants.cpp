@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace sennit::tool {
 namespace {
@@ -51,7 +52,7 @@ bool wait_until_alone(std::chrono::milliseconds limit, bool but_hosts) {
             return true;
         if (waited >= limit)
             return false;
-        usleep(std::chrono::microseconds(step).count());
+        std::this_thread::sleep_for(step);
     }
 }
 

@@ -32,7 +32,7 @@ namespace {
 constexpr std::int64_t sweep_ns = 1'000'000'000;
 constexpr int look_ms = static_cast<int>(node::kRethinkNs / 1'000'000);
 constexpr int most_last_looks = 100;
-constexpr int last_look_us = 20'000;
+constexpr int last_look_ms = 20;
 constexpr const char *ready = "ready";
 
 class Keeper {
@@ -196,7 +196,7 @@ void Keeper::keep() {
     // later.
     for (int look = 0; is_last && look < most_last_looks && access(plan_.path.c_str(), F_OK) == 0;
          ++look) {
-        usleep(last_look_us);
+        poll(nullptr, 0, last_look_ms);
         node::remove_unused(plan_.path.c_str());
     }
 }

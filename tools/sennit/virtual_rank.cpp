@@ -85,6 +85,19 @@ std::string job_of_pool(const std::string &name) {
     return fmt::format("pool-{:x}-{}", std::hash<std::string>{}(pool_file(name)), name);
 }
 
+// A part of a file's name. What is too long or has other characters is told apart by a number.
+std::string file_part(const std::string &name, std::size_t most) {
+    constexpr std::size_t of_number = 17;
+    std::string part = name;
+    std::replace_if(
+        part.begin(), part.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; },
+        '-');
+    if (part == name && part.size() <= most)
+        return part;
+    return fmt::format("{}-{:016x}", part.substr(0, most - of_number),
+                       std::hash<std::string>{}(name));
+}
+
 // Told apart from an earlier process with that number.
 std::string parent_process() {
     return fmt::format("parent-{}-{:x}", getppid(), node::identity_of(getppid()));
@@ -172,9 +185,7 @@ std::string virtual_job(const Request &request, const EnvironmentReader &environ
                            text_of(environment("SLURM_STEP_ID")));
     if (name.empty())
         name = parent_process();
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return !std::isalnum(c) && c != '-'; }, '-');
-    return name.substr(0, 40);
+    return file_part(name, 40);
 }
 
 std::string new_virtual_job() {
@@ -188,11 +199,13 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     const std::string stub = installation.stub();
     if (access(stub.c_str(), X_OK) != 0)
         fail("'{}' is missing: build or install Sennit again", stub);
-    char host[16] = {};
+    char host[256] = {};
     gethostname(host, sizeof host - 1);
     const std::string tmp = text_of(environment("TMPDIR"));
-    const std::string folder = fmt::format("{}/sennit-virtual-{}/{}-{}", tmp.empty() ? "/tmp" : tmp,
-                                           geteuid(), host, virtual_job(request, environment));
+    // Absolute: the host leaves this folder.
+    const std::string parent = std::filesystem::absolute(tmp.empty() ? "/tmp" : tmp).string();
+    const std::string folder = fmt::format("{}/sennit-virtual-{}/{}-{}", parent, geteuid(),
+                                           file_part(host, 24), virtual_job(request, environment));
     int threads = request.threads.value_or(0);
     for (const Setting &setting : plan.settings)
         if (setting.name == "OMP_NUM_THREADS")

@@ -9,7 +9,6 @@
 #include "mpi/call/meet.h"
 
 #include <cstdio>
-#include <sched.h>
 
 namespace sennit::mpi {
 
@@ -20,9 +19,10 @@ bool make_private_comm(MPI_Comm *copy, const char *setting, int patience_s) {
     constexpr std::int64_t second = 1'000'000'000;
     const Inside inside;
     SeenTime seen(monotonic_ns());
+    Naps naps;
     return meet([&](MPI_Request *request) { return duplicate(MPI_COMM_WORLD, copy, request); },
                 [&] {
-                    sched_yield();
+                    naps();
                     if (seen.look(monotonic_ns()) <= patience_s * second)
                         return;
                     int rank = -1;

@@ -22,27 +22,9 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
-#include <time.h>
 
 namespace sennit::mpi {
 namespace {
-
-// For collectives before it is decided: the core is left to ranks which are not there yet.
-class Naps {
-  public:
-    void operator()() {
-        constexpr int yields = 200; // they may not reach the ranks that are late
-        constexpr timespec nap = {0, 100'000};
-        if (++tests_ < yields)
-            sched_yield();
-        else
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
-    }
-
-  private:
-    int tests_ = 0;
-};
 
 std::uint64_t greatest_of_all(std::uint64_t mine) {
     static constexpr auto reduce = SENNIT_BARE(Iallreduce);

@@ -11,6 +11,7 @@
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/extensions.h"
 #include "mpi/quirks/born_complete.h"
+#include "mpi/quirks/crowded_start.h"
 #include "mpi/record/record.h"
 #include "mpi/wrap/launcher.h"
 #include "mpi/wrap/wrap.h"
@@ -104,6 +105,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     int got = MPI_THREAD_SINGLE;
     const int error = outside_task([&] {
         const InInitialization told;
+        const CrowdedStart start;
         return bare(argc, argv, asked, &got);
     });
     if (error != MPI_SUCCESS)
@@ -220,7 +222,10 @@ SENNIT_DEFINE(Finalize, void) {
     const Blocking mark(kFinalizing, -1, -1, 0);
     end_crowd();
     g_wrap.answers.close();
-    const int error = bare();
+    const int error = [&] {
+        const CrowdedStart end;
+        return bare();
+    }();
     leave_board();
     return error;
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/quirks/crowded_start.h"
+
+#include "base/compiler.h"
+#include "base/loaded_object.h"
+#include "base/rank.h"
+#include "base/virtual_rank.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <dlfcn.h>
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace sennit::mpi {
+namespace {
+
+// How many ranks there are for each core, if there are more than `few`; or 0.
+int crowd(int few) {
+    const int ranks =
+        first_number({"SENNIT_LOCAL_RANKS", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"});
+    cpu_set_t cores;
+    const int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+    return count > 0 && ranks > few * count ? ranks / count : 0;
+}
+
+#ifdef OPEN_MPI
+
+constexpr int kFew = 2;
+// A look takes some 20 us. With this sleep the looks of all take a quarter of the cores.
+constexpr unsigned kSleepUs = 80;
+constexpr unsigned kLongestSleepUs = 20'000;
+
+constinit thread_local unsigned t_sleep_us __attribute__((tls_model("initial-exec"))) = 0;
+
+#else
+
+// With so few the naps take as long as the turns of those that spin.
+constexpr int kFew = 10;
+constexpr int kSignal = SIGVTALRM;
+constexpr std::int64_t kTickNs = 1'000'000; // or the kernel's own tick, which may be longer
+// For each rank of a core. The kernel's tick is 4 ms at most systems, and a turn of a thread that
+// spins takes one: so half of the time is left for those that work.
+constexpr long kNapNs = 4'000'000;
+constexpr long kLongestNapNs = 250'000'000;
+
+struct Spin {
+    const link_map *mpi = nullptr;
+    std::uintptr_t place = 0, stack = 0; // of the last tick
+    std::uintptr_t known = 0;            // where it has spun before
+    long nap_ns = 0;
+};
+constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec")));
+constinit thread_local int t_timer __attribute__((tls_model("initial-exec"))) = -1;
+
+bool is_near(std::uintptr_t one, std::uintptr_t other) {
+    constexpr std::uintptr_t most = 64;
+    return one - other + most <= 2 * most;
+}
+
+void look(int /*signal*/, siginfo_t * /*info*/, void *context) {
+    const mcontext_t &registers = static_cast<const ucontext_t *>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    const auto place = static_cast<std::uintptr_t>(registers.gregs[REG_RIP]);
+    const auto stack = static_cast<std::uintptr_t>(registers.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+    const std::uintptr_t place = registers.pc, stack = registers.sp;
+#endif
+    const bool spins = is_near(place, t_spin.place) && stack == t_spin.stack;
+    t_spin.place = place;
+    t_spin.stack = stack;
+    if (!spins && !is_near(place, t_spin.known))
+        return;
+    // A long memset of libc's is at one place, too.
+    if (object_of(reinterpret_cast<const void *>(place)) != t_spin.mpi)
+        return;
+    t_spin.known = place;
+    const int error = errno;
+    const timespec nap = {0, t_spin.nap_ns};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+    errno = error;
+}
+
+// Unless the program has a use for the signal.
+bool listen() {
+    sigset_t blocked;
+    struct sigaction now = {};
+    if (pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, kSignal) != 0 ||
+        sigaction(kSignal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
+        now.sa_handler != SIG_DFL)
+        return false;
+    struct sigaction ours = {};
+    ours.sa_sigaction = look;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigfillset(&ours.sa_mask);
+    return sigaction(kSignal, &ours, nullptr) == 0;
+}
+
+void listen_no_more() {
+    struct sigaction usual = {};
+    usual.sa_handler = SIG_DFL;
+    sigaction(kSignal, &usual, nullptr);
+}
+
+int start_timer() {
+    sigevent event = {};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = kSignal;
+    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+    int timer = -1;
+    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
+        return -1;
+    const itimerspec ticks = {{0, kTickNs}, {0, kTickNs}};
+    syscall(SYS_timer_settime, timer, 0, &ticks, nullptr);
+    return timer;
+}
+
+#endif
+
+} // namespace
+
+#ifdef OPEN_MPI
+
+CrowdedStart::CrowdedStart() {
+    t_sleep_us = std::min(static_cast<unsigned>(crowd(kFew)) * kSleepUs, kLongestSleepUs);
+}
+
+CrowdedStart::~CrowdedStart() {
+    t_sleep_us = 0;
+}
+
+#else
+
+CrowdedStart::CrowdedStart() {
+    const int ranks = is_virtual_rank() ? crowd(kFew) : 0;
+    const void *const of_mpi = ranks > 0 ? dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") : nullptr;
+    if (!of_mpi || !listen())
+        return;
+    t_spin.mpi = object_of(of_mpi);
+    t_spin.nap_ns = std::min(ranks * kNapNs, kLongestNapNs);
+    t_timer = start_timer();
+    if (t_timer < 0)
+        listen_no_more();
+}
+
+CrowdedStart::~CrowdedStart() {
+    if (t_timer < 0)
+        return;
+    // A signal that the timer has sent before comes at the end of this call at the latest.
+    syscall(SYS_timer_delete, t_timer);
+    t_timer = -1;
+    listen_no_more();
+}
+
+#endif
+
+} // namespace sennit::mpi
+
+#ifdef OPEN_MPI
+
+// As libc's, but for a thread in MPI_Init or MPI_Finalize.
+extern "C" SENNIT_EXPORT int usleep(useconds_t us) {
+    constexpr useconds_t second = 1'000'000;
+    const useconds_t whole = std::max(us, sennit::mpi::t_sleep_us);
+    const timespec sleep = {whole / second, static_cast<long>(whole % second) * 1000};
+    return nanosleep(&sleep, nullptr);
+}
+
+#endif

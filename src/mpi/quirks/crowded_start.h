@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI_Init and MPI_Finalize where many ranks share few cores: MPI waits there in ways of its own,
+// and leaves no core to the ranks that are not as far.
+//
+// Open MPI sleeps for 100 us between two looks, by usleep. The looks of 128 ranks take all of two
+// cores. So the usleep of this library, which stands in front of libc's, sleeps longer there, the
+// longer the more ranks there are.
+//
+// MPICH spins on a word, without any call. Where each rank is a process of its own, this costs
+// time. Virtual ranks also share the kernel's lock of their address space. A rank that has waited
+// for this lock is woken, and then waits behind all that spin. So each mapping took a time slice of
+// each rank: MPI_Finalize of 128 ranks on two cores 7 s instead of 1. So a signal comes with each
+// tick of the thread's processor time. A thread that two ticks find at the same place, with the
+// same stack pointer, spins: it sleeps for a while, in the signal's handler.
+#pragma once
+
+namespace sennit::mpi {
+
+// The calling thread is about to call the bare MPI_Init or MPI_Finalize, until the end of the
+// object.
+class CrowdedStart {
+  public:
+    CrowdedStart();
+    ~CrowdedStart();
+    CrowdedStart(const CrowdedStart &) = delete;
+    CrowdedStart &operator=(const CrowdedStart &) = delete;
+};
+
+} // namespace sennit::mpi

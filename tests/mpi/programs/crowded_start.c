@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Many ranks on few cores: MPI_Init and MPI_Finalize end, and leave no handler and no timer behind.
+ *   own   the program has a use of its own for the signal that Sennit would take */
+#include "check.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+static volatile sig_atomic_t seen;
+
+static void count_signal(int signal) {
+    (void)signal;
+    seen = seen + 1;
+}
+
+static int handled_by(void (*handler)(int)) {
+    struct sigaction now;
+    return sigaction(SIGVTALRM, NULL, &now) == 0 && now.sa_handler == handler;
+}
+
+/* Longer than any tick of the kernel's. */
+static void compute(void) {
+    const clock_t end = clock() + CLOCKS_PER_SEC / 50;
+    while (clock() < end)
+        for (volatile int i = 0; i < 100000; ++i)
+            ;
+}
+
+int main(int argc, char **argv) {
+    const int own = argc > 1 && strcmp(argv[1], "own") == 0;
+    void (*const handler)(int) = own ? count_signal : SIG_DFL;
+    if (own) {
+        const struct itimerval ticks = {{0, 5000}, {0, 5000}};
+        struct sigaction ours;
+        memset(&ours, 0, sizeof ours);
+        ours.sa_handler = count_signal;
+        ours.sa_flags = SA_RESTART;
+        CHECK(sigaction(SIGVTALRM, &ours, NULL) == 0);
+        CHECK(setitimer(ITIMER_VIRTUAL, &ticks, NULL) == 0);
+    }
+    begin(&argc, &argv);
+    CHECK(handled_by(handler));
+    compute();
+    if (own) {
+        while (!seen)
+            compute();
+        const struct itimerval none = {{0, 0}, {0, 0}};
+        CHECK(setitimer(ITIMER_VIRTUAL, &none, NULL) == 0);
+    }
+    int sum = 0;
+    MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    CHECK(rank != 0 || sum == ranks * (ranks - 1) / 2);
+    MPI_Finalize();
+    if (!handled_by(handler))
+        return 1;
+    compute();
+    if (rank == 0)
+        puts("started");
+    return 0;
+}
