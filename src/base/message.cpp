@@ -2,11 +2,13 @@
 #include "base/message.h"
 
 #include "base/held_signals.h"
+#include "base/printable.h"
 
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <unistd.h>
 
 namespace sennit {
@@ -16,19 +18,23 @@ constexpr const char *kHead = "sennit";
 std::atomic<bool> g_warnings{true};
 
 void emit(const char *head, const char *format, va_list args) {
+    char text[1024];
+    const int length = std::vsnprintf(text, sizeof text, format, args);
     char line[1024];
-    int used = std::snprintf(line, sizeof line, "%s: ", head);
-    const int text =
-        std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used), format, args);
-    used += text > 0 ? text : 0;
-    if (used > static_cast<int>(sizeof line) - 2)
-        used = static_cast<int>(sizeof line) - 2;
+    std::size_t used = static_cast<std::size_t>(std::snprintf(line, sizeof line, "%s: ", head));
+    // Names of files and symbols, and values of variables, do nothing to a terminal.
+    put_printable({text, length > 0 ? std::strlen(text) : 0}, Lines::many,
+                  [&](std::string_view piece) {
+                      if (used + piece.size() + 1 >= sizeof line)
+                          return;
+                      std::memcpy(line + used, piece.data(), piece.size());
+                      used += piece.size();
+                  });
     line[used++] = '\n';
     // If stderr is closed or full, there is no place left to report that. Nor does the program die
     // of it.
     const HeldSignals held({SIGPIPE, SIGXFSZ});
-    [[maybe_unused]] const ssize_t ignored =
-        ::write(STDERR_FILENO, line, static_cast<size_t>(used));
+    [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line, used);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/rank.h"
 #include "poll/poll.h"
 #include "sched/worker.h"
@@ -109,8 +110,17 @@ void Watch::print(const char *headline, const Report &report) {
     char *all = nullptr;
     const int size =
         asprintf(&all, "sennit: %s: %s\n%s", who(), headline, report.text ? report.text : "");
-    if (size > 0) [[maybe_unused]]
-        const ssize_t ignored = write(STDERR_FILENO, all, static_cast<std::size_t>(size));
+    char *shown = nullptr;
+    std::size_t length = 0;
+    if (std::FILE *const out = size > 0 ? open_memstream(&shown, &length) : nullptr) {
+        // Names of symbols and files do nothing to a terminal.
+        put_printable(
+            {all, static_cast<std::size_t>(size)}, Lines::many,
+            [out](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), out); });
+        std::fclose(out);
+        [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, shown, length);
+    }
+    std::free(shown);
     std::free(all);
 }
 

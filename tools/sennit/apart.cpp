@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apart.h"
 
+#include "base/printable.h"
 #include "core_list.h"
 #include "descendants.h"
 #include "failure.h"
@@ -103,7 +104,7 @@ int run_one(const Request &request, const Installation &installation) {
         code = run_program(request, installation);
     } catch (const std::exception &error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "sennit: %s\n", printable(error.what()).c_str());
+        std::fprintf(stderr, "sennit: %s\n", printable(error.what(), Lines::many).c_str());
     }
     std::fflush(nullptr);
     return code;
@@ -142,7 +143,7 @@ bool can_be_run(const OneProgram &program, const Installation &installation) {
 
 int show(const std::vector<OneProgram> &programs, const Installation &installation) {
     for (const OneProgram &program : programs) {
-        fmt::print("# {}\n", program.name);
+        fmt::print("# {}\n", printable(program.name));
         if (!program.request.pool)
             fmt::print("# and SENNIT_POOL: of cores {}, for this command\n",
                        core_list(node::allowed_cores()));
@@ -225,8 +226,8 @@ class Programs {
         if (code_ == 0)
             code_ = code;
         if (interrupted_ == 0)
-            fmt::print(stderr, "sennit: {} has ended with code {}{}\n", program.name, code,
-                       running() > 0 ? "; the others go on" : "");
+            fmt::print(stderr, "sennit: {} has ended with code {}{}\n", printable(program.name),
+                       code, running() > 0 ? "; the others go on" : "");
     }
 
     void handle(int signal, bool from_terminal) {

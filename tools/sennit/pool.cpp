@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pool.h"
 
+#include "base/printable.h"
 #include "core_list.h"
 #include "failure.h"
 #include "pool_board.h"

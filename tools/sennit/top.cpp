@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "top.h"
 
+#include "base/printable.h"
 #include "core_list.h"
 #include "failure.h"
 #include "pool_board.h"
@@ -169,7 +170,7 @@ int show_once(const std::string &pool, bool json) {
         return 0;
     }
     for (const std::string &line : top_lines(board.facts(), period, 0))
-        fmt::print("{}\n", line);
+        fmt::print("{}\n", printable(line));
     return 0;
 }
 
@@ -187,6 +188,8 @@ int show_live(const std::string &pool) {
         }
         const winsize size = window();
         std::vector<std::string> lines = top_lines(board->facts(), period, size.ws_col);
+        for (std::string &line : lines) // names of programs
+            line = printable(line);
         lines.insert(lines.begin() + 1, "");
         page.show(std::move(lines), size.ws_row);
         const bool nobody = period.last().members.empty();
