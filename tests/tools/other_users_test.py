@@ -6,6 +6,7 @@ usage: other_users_test.py SENNIT COMPILER LIB_OMP APPS PROGRAMS MPI
 
 Needs root, to be both of them; else it is skipped. The numbers belong to nobody."""
 import errno
+import fcntl
 import glob
 import json
 import os
@@ -343,6 +344,29 @@ def test_a_trace_of_others_names_no_files_that_are_read():
         assert done.returncode == 0, done
 
 
+# ---- programs of others ---------------------------------------------------------------------------
+
+
+def test_names_in_programs_of_others_do_nothing():
+    """Looking at an ELF file: its libraries' names and its folders."""
+    with Room() as room:
+        library = room.compile("int five(void) { return 5; }", "libhere.so", "-shared", "-fPIC",
+                               "-Wl,-soname,lib\x1b[31m\n\x07.so")
+        program = room.compile("int five(void); int main(void) { return five() != 5; }", "looked-at", library,
+                               "-Wl,-rpath,/nowhere\x1b]0;owned\x07")
+        link = f"{room.top}/\x1b[7mname"
+        os.symlink(program, link)
+        for words in (["doctor"], ["run", "--dry-run"], ["run"]):
+            for path in (program, link):
+                done = run_as(VICTIM, [SENNIT, *words, path], room.victim)
+                assert not has_controls((done.stdout + done.stderr).encode()), (words, path, done)
+        os.mkfifo(f"{room.attacker}/pipe", 0o777)
+        os.chmod(f"{room.attacker}/pipe", 0o777)
+        for words in (["doctor"], ["run", "--dry-run"], ["run"]):
+            done = run_as(VICTIM, [SENNIT, *words, f"{room.attacker}/pipe"], room.victim)
+            assert done.returncode == 2 and done.stderr.count("\n") == 1, (words, done)
+
+
 # ---- processes of others --------------------------------------------------------------------------
 
 
@@ -506,6 +530,29 @@ def test_a_board_that_others_have_made_is_not_used():
                 room.is_untouched()
                 assert done.returncode in (0, 2) and done.stderr.count("\n") <= 1, (kind, done)
             finally:
+                remove(name)
+
+
+def test_a_pool_that_others_have_made_is_not_used():
+    name = f"{board_name(VICTIM)}-pool-evil"
+    orders = ["pool start evil", "pool ls", "pool stop evil", "top --once --pool evil",
+              f"run --pool evil -n 1 {PROGRAMS}/ranks.{MPI} exit 0 7"]
+    with Room() as room:
+        for kind, plant in room.traps(name).items():
+            remove(name)
+            if not as_attacker(plant):
+                continue
+            holder = os.open(name, os.O_RDWR)  # as if a keeper were at work
+            fcntl.flock(holder, fcntl.LOCK_EX)
+            try:
+                for order in orders:
+                    done = run_as(VICTIM, [SENNIT, *order.split()], room.victim)
+                    room.is_untouched()
+                    assert os.path.lexists(name), (kind, order)
+                    assert done.returncode == (0 if order == "pool ls" else 2), (kind, order, done)
+                    assert done.stdout == "" and done.stderr.count("\n") == (order != "pool ls"), (kind, order, done)
+            finally:
+                os.close(holder)
                 remove(name)
 
 
