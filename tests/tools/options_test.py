@@ -21,7 +21,7 @@ OURS = re.compile(r"(?<![A-Za-z0-9_])(?:SENNIT_[A-Z][A-Z0-9_]*[A-Z0-9]|MPIX_DETA
 DEFINED = re.compile(r"^\s*#\s*define\s+(SENNIT_\w+)|^\s*(SENNIT_\w+)\s*(?:=|,|$)", re.MULTILINE)
 OF_CMAKE = "tests/tools/configure_test.py"  # its names are CMake's variables
 OF_TESTS = {"SENNIT_TEST_SECONDS"}  # `./dev stress`: how long tools.pool runs
-READ = re.compile(r'(?:getenv|is_given)\("(\w+)"\)')
+READ = re.compile(r'(?:getenv|trusted_environment|is_given)\("(\w+)"\)')
 NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
     "LD_PRELOAD": "the dynamic linker's: what is there already stays",
