@@ -77,11 +77,27 @@ TEST_F(Environment, KeepsTheOuterListsBehindOursAndInFrontOfOurPreloads) {
     EXPECT_EQ(value(made, "LD_PRELOAD"), "x.so:" + lib("libsennit-openmpi.so"));
 }
 
+TEST_F(Environment, ComesInFrontOfAddressSanitizer) {
+    const auto options = [&](std::map<std::string, std::string> outer) {
+        outer["LD_PRELOAD"] = "x.so";
+        return value(plan("sanitized-program", std::move(outer)), "ASAN_OPTIONS");
+    };
+    EXPECT_EQ(options({}), "verify_asan_link_order=0");
+    EXPECT_EQ(options({{"ASAN_OPTIONS", "a=1"}}), "a=1:verify_asan_link_order=0");
+    EXPECT_EQ(options({{"ASAN_OPTIONS", "verify_asan_link_order=1"}}), "(not set)");
+    request_.settings = {{"ASAN_OPTIONS", "b=2"}};
+    const Plan made = plan("sanitized-program", {{"LD_PRELOAD", "x.so"}, {"ASAN_OPTIONS", "a=1"}});
+    EXPECT_EQ(made.settings.back().value, "b=2:verify_asan_link_order=0");
+    request_.settings.clear();
+    EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", "x.so"}}), "ASAN_OPTIONS"), "(not set)");
+}
+
 TEST_F(Environment, PutsAPreloadedMpiBehindOurs) {
     const std::string mpi = "/opt/lib/libmpi.so.40";
     const std::string ours = "x.so:" + lib("libsennit-openmpi.so") + ":" + mpi;
     for (const std::string &before : {mpi + ":x.so", ours}) // the latter: applied twice
-        EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", before}}), "LD_PRELOAD"), ours);
+        request_.settings.clear();
+    EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", before}}), "LD_PRELOAD"), ours);
 }
 
 TEST_F(Environment, AppliedTwiceIsTheSame) {

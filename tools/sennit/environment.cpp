@@ -151,7 +151,10 @@ void let_ours_come_first(Plan &plan, const EnvironmentReader &environment) {
     };
     if (!std::any_of(plan.program.libraries.begin(), plan.program.libraries.end(), checks_order))
         return;
-    const std::string before = text_of(environment("ASAN_OPTIONS"));
+    std::string before = text_of(environment("ASAN_OPTIONS"));
+    for (const Setting &setting : plan.settings)
+        if (setting.name == "ASAN_OPTIONS")
+            before = setting.value;
     constexpr std::string_view option = "verify_asan_link_order";
     if (before.find(option) != std::string::npos)
         return;
