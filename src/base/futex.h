@@ -45,7 +45,8 @@ inline timespec time_in(std::int64_t ns) {
 }
 
 // Sleep while `own`, of this process, and `shared`, of the node, are as expected; at most as long
-// as limit_ns. Kernels before 5.16 cannot: then a tenth of that on `own` alone.
+// as limit_ns. Kernels before 5.16 cannot, and containers may forbid it (EPERM): then a tenth of
+// that on `own` alone.
 inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexWord &shared,
                               std::uint32_t shared_expected, std::int64_t limit_ns) {
     struct Waiter { // futex_waitv, which older headers lack
@@ -60,8 +61,9 @@ inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexW
         {own_expected, reinterpret_cast<std::uintptr_t>(&own), of_32_bits | FUTEX_PRIVATE_FLAG, 0},
         {shared_expected, reinterpret_cast<std::uintptr_t>(&shared), of_32_bits, 0}};
     const timespec end = time_in(limit_ns);
-    if (system_call(wait_many, reinterpret_cast<long>(waiters), 2, 0, reinterpret_cast<long>(&end),
-                    CLOCK_MONOTONIC, 0) == -ENOSYS)
+    const long result = system_call(wait_many, reinterpret_cast<long>(waiters), 2, 0,
+                                    reinterpret_cast<long>(&end), CLOCK_MONOTONIC, 0);
+    if (result == -ENOSYS || result == -EPERM)
         futex_wait(own, own_expected, limit_ns / 10);
 }
 

@@ -2,10 +2,10 @@
 #include "loader/entrance.h"
 
 #include "base/kernel_action.h"
+#include "base/open_files.h"
 #include "loader/bare_call.h"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -18,14 +18,6 @@ namespace {
         call(SYS_exit_group, 127);
 }
 
-void close_from_to(const Entrance &self, int first, int last) {
-    if (call(SYS_close_range, first, last, 0) == 0)
-        return;
-    // Before Linux 5.9:
-    for (int number = first; number <= last && number < self.end_of_numbers; ++number)
-        call(SYS_close, number);
-}
-
 // From wherever the host has them to their numbers in the rank; all others are closed. First out of
 // the way, since one's number may be another's present place.
 void take_descriptors(Entrance &self) {
@@ -36,13 +28,13 @@ void take_descriptors(Entrance &self) {
             give_up(self, "too many open files for it", moved);
         move.from = static_cast<int>(moved);
     }
-    close_from_to(self, 0, self.first_free - 1);
+    close_files(0, self.first_free - 1);
     for (unsigned i = 0; i < self.descriptor_count; ++i) {
         const Entrance::Move &move = self.descriptors[i];
         if (const long result = call(SYS_dup3, move.from, move.to, 0); result < 0)
             give_up(self, "its open files cannot be handed over", result);
     }
-    close_from_to(self, self.first_free, ~0u >> 1);
+    close_files_from(self.first_free);
 }
 
 void take_signals(const Entrance &self) {

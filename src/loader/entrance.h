@@ -34,8 +34,7 @@ struct Entrance {
     int working_directory;
     Move *descriptors;
     unsigned descriptor_count;
-    int first_free;     // greater than any number that a descriptor of the rank gets
-    int end_of_numbers; // greater than any number that a descriptor has now
+    int first_free; // greater than any number that a descriptor of the rank gets
     std::uint32_t file_mask;
     std::uint64_t blocked_signals;
     std::uint64_t ignored_signals;

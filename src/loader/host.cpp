@@ -2,6 +2,7 @@
 #include "loader/host.h"
 
 #include "base/clock.h"
+#include "base/signal_queue.h"
 #include "base/small_file.h"
 #include "loader/address_space.h"
 #include "loader/channel.h"
@@ -22,7 +23,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -50,6 +50,13 @@ void allow_many_descriptors() {
     }
 }
 
+sigset_t ends_of_children() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    return signals;
+}
+
 struct Member {
     Descriptor connection; // none: its stub is gone, or has been told the end
     std::unique_ptr<Rank> rank;
@@ -66,14 +73,11 @@ class Host {
     // `impediment`: why there can be no ranks here, or empty.
     Host(Meeting &meeting, int space, Descriptor listener, std::string impediment)
         : meeting_(meeting), space_(space), impediment_(std::move(impediment)),
-          listener_(std::move(listener)), spare_(open_nothing()), address_space_(mapping_limit()) {
+          listener_(std::move(listener)), signals_(ends_of_children()), spare_(open_nothing()),
+          address_space_(mapping_limit()) {
         sigset_t all;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, nullptr);
-        sigset_t child;
-        sigemptyset(&child);
-        sigaddset(&child, SIGCHLD);
-        signals_ = Descriptor(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
         fcntl(listener_.number(), F_SETFL, O_NONBLOCK);
     }
 
@@ -85,7 +89,7 @@ class Host {
 
   private:
     void wait() {
-        std::vector<pollfd> sources = {{signals_.number(), POLLIN, 0},
+        std::vector<pollfd> sources = {{signals_.descriptor(), POLLIN, 0},
                                        {listener_.number(), POLLIN, 0}};
         for (const Member &member : members_)
             sources.push_back({member.connection.number(), POLLIN, 0});
@@ -94,7 +98,7 @@ class Host {
             sources.push_back({guest.connection.number(), POLLIN, 0});
         // Nobody to wait for: a stub that has started this host and was killed never comes.
         const int limit = members_.empty() || !guests_.empty() ? kPatienceMs : -1;
-        if (poll(sources.data(), sources.size(), limit) < 0)
+        if (poll(sources.data(), sources.size(), signals_.patience(limit)) < 0)
             return;
         // Orders first: members come and go below.
         for (std::size_t i = 0; i < members_.size(); ++i)
@@ -106,7 +110,7 @@ class Host {
                 guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(i));
                 admit(std::move(connection));
             }
-        if (sources[0].revents)
+        if (sources[0].revents || !signals_.is_polled())
             reap();
         if (sources[1].revents)
             meet();
@@ -262,8 +266,8 @@ class Host {
     }
 
     void reap() {
-        signalfd_siginfo ignored;
-        while (read(signals_.number(), &ignored, sizeof ignored) > 0) {
+        ArrivedSignal ignored;
+        while (signals_.next(ignored)) {
         }
         int status = 0;
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;)
@@ -300,7 +304,7 @@ class Host {
     const int space_;
     const std::string impediment_;
     Descriptor listener_;
-    Descriptor signals_;
+    SignalQueue signals_;
     Descriptor spare_; // turn_away()
     AddressSpace address_space_;
     // There is a rank fiber, or was. Never deleted: its workers run until the process ends.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/host_start.h"
 
+#include "base/open_files.h"
 #include "loader/host.h"
 #include "loader/meeting.h"
 
@@ -26,14 +27,15 @@ Descriptor leave_the_stub(Descriptor listener) {
     constexpr int place = 3;
     setsid();
     const int nowhere = open("/dev/null", O_RDWR);
-    const int held = fcntl(listener.number(), F_DUPFD, place + 1); // above what is replaced
+    const int held = fcntl(listener.number(), F_DUPFD, place); // above what is replaced
     if (nowhere < 0 || held < 0 || chdir("/") != 0)
         return {};
     for (int number = 0; number < place; ++number)
         dup2(nowhere, number);
-    dup3(held, place, O_CLOEXEC);
+    if (held == place ? fcntl(held, F_SETFD, FD_CLOEXEC) < 0 : dup3(held, place, O_CLOEXEC) < 0)
+        return {};
     listener.release();
-    closefrom(place + 1);
+    close_files_from(place + 1);
     for (int signal = 1; signal <= 64; ++signal)
         ::signal(signal, SIG_DFL);
     return Descriptor(place);

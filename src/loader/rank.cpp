@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/rank.h"
 
+#include "base/random_bytes.h"
 #include "base/small_file.h"
 #include "base/virtual_rank.h"
 #include "loader/elf_program.h"
@@ -15,7 +16,6 @@
 #include <new>
 #include <sched.h>
 #include <sys/auxv.h>
-#include <sys/random.h>
 
 namespace sennit::loader {
 namespace {
@@ -151,10 +151,9 @@ char *Rank::lay_out_stack(const RankRequest &request, const Image &image, const 
     if (fiber_)
         set_auxiliary(contents.auxiliary, kRankFiberEntry,
                       reinterpret_cast<std::uintptr_t>(fiber_));
-    if (getrandom(contents.random, sizeof contents.random, 0) < 0) {
-        error_ = "the system gives no random numbers (getrandom)";
-        return nullptr;
-    }
+    const std::uint64_t random[] = {random_word(), random_word()};
+    static_assert(sizeof random == sizeof contents.random);
+    std::memcpy(contents.random, random, sizeof random);
     char *const top = stack_.high() - kPage;
     char *const stack_pointer = lay_out(contents, stack_.low() + kPage, top);
     if (!stack_pointer)
@@ -192,7 +191,6 @@ Entrance &Rank::make_entrance(const RankRequest &request,
         moves[entrance.descriptor_count++] = {descriptors[i].number(), number};
         entrance.first_free = std::max(entrance.first_free, number + 1);
     }
-    entrance.end_of_numbers = getdtablesize();
     entrance.file_mask = request.file_mask;
     entrance.blocked_signals = request.blocked_signals;
     entrance.ignored_signals = request.ignored_signals;

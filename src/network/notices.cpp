@@ -2,14 +2,13 @@
 #include "network/notices.h"
 
 #include "base/kept_file.h"
+#include "base/random_bytes.h"
 
 #include <cerrno>
 #include <cinttypes>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -33,18 +32,6 @@ struct Address {
     const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
 };
 
-// Nobody can guess it and take the name before.
-std::uint64_t random_number() {
-    std::uint64_t number = 0;
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
-        timespec now{};
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        number = static_cast<std::uint64_t>(now.tv_nsec) ^ static_cast<std::uint64_t>(getpid())
-                                                               << 32;
-    }
-    return number;
-}
-
 // Of a message that the kernel has signed: by its sender's user.
 bool is_of_this_user(msghdr &message) {
     for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
@@ -66,7 +53,7 @@ bool Notices::open(std::uint64_t &address) {
         return false;
     constexpr int kAttempts = 64;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-        address = random_number();
+        address = random_word(); // nobody can guess it and take the name before
         const Address own(address);
         if (bind(socket_, own.get(), own.size) == 0)
             return true;

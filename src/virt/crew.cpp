@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -487,7 +488,8 @@ void *Crew::watch(void *crew) {
     for (;;) {
         static_cast<Crew *>(crew)->measure_ticks();
         constexpr timespec nap = {0, kTickNs};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+        if (clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr) != 0)
+            poll(nullptr, 0, kTickNs / 1'000'000); // the system forbids it
         static_cast<Crew *>(crew)->tick();
     }
 }

@@ -18,6 +18,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import harness  # pylint: disable=wrong-import-position
+import seccomp  # pylint: disable=wrong-import-position
 from harness import Running, eventually  # pylint: disable=wrong-import-position
 
 STUB, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
@@ -436,25 +437,11 @@ def test_what_cannot_be_a_rank_is_refused_in_one_line():
 
 def refuse_dispatch():
     """As a kernel before Linux 5.11: prctl(PR_SET_SYSCALL_USER_DISPATCH) fails with EINVAL."""
-    class Instruction(ctypes.Structure):
-        _fields_ = [("code", ctypes.c_uint16), ("if_true", ctypes.c_uint8), ("if_false", ctypes.c_uint8),
-                    ("value", ctypes.c_uint32)]
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_uint16), ("code", ctypes.POINTER(Instruction))]
-    load, equals, end = 0x20, 0x15, 0x06  # of a word of struct seccomp_data
-    refused, allowed = 0x00050000 | errno.EINVAL, 0x7fff0000
-    code = (Instruction * 6)((load, 0, 0, 0), (equals, 0, 3, 157), (load, 0, 0, 16), (equals, 0, 1, 59),
-                             (end, 0, 0, refused), (end, 0, 0, allowed))
-    libc = ctypes.CDLL(None, use_errno=True)
-    no_new_privileges, set_filter, filter_mode = 38, 22, 2
-    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or \
-            libc.prctl(set_filter, filter_mode, ctypes.byref(Program(len(code), code)), 0, 0):
-        raise OSError(ctypes.get_errno(), "prctl")
+    seccomp.deny_first_argument("prctl", 59, errno.EINVAL)
 
 
 def test_where_there_can_be_no_rank_fibers_they_are_refused_in_one_line():
-    if platform.machine() != "x86_64":
+    if not seccomp.is_possible():
         return
     with Running(command("fibers", "memory", options=["--fiber"]), prepare=refuse_dispatch) as one:
         errors = check_end(one, 2)

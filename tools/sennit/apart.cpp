@@ -11,13 +11,14 @@
 #include "run.h"
 
 #include "base/printable.h"
+#include "base/signal_queue.h"
 #include "node/board.h"
 #include "node/identity.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,19 @@ class OwnPool {
         start_keeper(plan);
     }
     ~OwnPool() {
+        try {
+            end();
+        } catch (const std::exception &error) { // somebody has written into its file
+            std::fprintf(stderr, "sennit: %s\n", error.what());
+        }
+    }
+    OwnPool(const OwnPool &) = delete;
+    OwnPool &operator=(const OwnPool &) = delete;
+
+    const std::string &name() const { return name_; }
+
+  private:
+    void end() const {
         const std::vector<std::string> names = Pool::names();
         if (std::find(names.begin(), names.end(), name_) == names.end())
             return; // its keeper was killed, and nobody is left in it
@@ -86,12 +100,7 @@ class OwnPool {
         send_signal(pool.keeper(), SIGTERM);
         wait_until_ended(pool.keeper(), patience_ms);
     }
-    OwnPool(const OwnPool &) = delete;
-    OwnPool &operator=(const OwnPool &) = delete;
 
-    const std::string &name() const { return name_; }
-
-  private:
     std::string name_;
 };
 
@@ -188,19 +197,20 @@ class Programs {
     }
 
     void wait() {
-        const int signals = signalfd(-1, &signals_, SFD_CLOEXEC);
-        if (signals < 0)
-            fail("cannot wait for signals: {}", std::strerror(errno));
+        const SignalQueue signals(signals_);
         while (running() > 0) {
-            signalfd_siginfo info = {};
-            if (read(signals, &info, sizeof info) != sizeof info)
+            pollfd source = {signals.descriptor(), POLLIN, 0};
+            poll(&source, 1, signals.patience(-1));
+            if (!signals.is_polled())
+                reap();
+            ArrivedSignal arrived = {};
+            if (!signals.next(arrived))
                 continue;
-            if (info.ssi_signo == SIGCHLD)
+            if (arrived.number == SIGCHLD)
                 reap();
             else
-                handle(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+                handle(arrived.number, arrived.code == SI_KERNEL);
         }
-        close(signals);
     }
 
     std::ptrdiff_t running() const {

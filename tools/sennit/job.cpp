@@ -2,14 +2,15 @@
 #include "job.h"
 
 #include "base/clock.h"
+#include "base/signal_queue.h"
 #include "descendants.h"
 #include "failure.h"
 #include "rank_report.h"
+#include "standard_output.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,28 +63,25 @@ class Job {
             prctl(PR_SET_PDEATHSIG, SIGTERM);
             if (getppid() != parent)
                 _exit(128 + SIGTERM);
+            open_standard_streams(); // launchers of both MPIs fail without
             sigprocmask(SIG_SETMASK, &before, nullptr);
             execute(command[0], command);
         }
     }
 
     JobEnd wait(JobListener &listener) {
-        const int signals = signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK);
-        if (signals < 0)
-            fail("cannot wait for signals: {}", std::strerror(errno));
-        pollfd sources[] = {{signals, POLLIN, 0}, {listener.descriptor(), POLLIN, 0}};
+        const SignalQueue signals(signals_);
+        pollfd sources[] = {{signals.descriptor(), POLLIN, 0}, {listener.descriptor(), POLLIN, 0}};
         while (!ended_) {
             const int patience = patience_ms(listener);
             if (patience == 0)
                 given_up_ = kill(launcher_, SIGKILL) == 0;
-            if (poll(sources, std::size(sources), given_up_ ? -1 : patience) <= 0)
-                continue;
-            if (sources[0].revents)
-                take_signals(signals);
-            if (sources[1].revents && !ended_)
+            const int ready =
+                poll(sources, std::size(sources), signals.patience(given_up_ ? -1 : patience));
+            take_signals(signals);
+            if (ready > 0 && sources[1].revents && !ended_)
                 listener.ready();
         }
-        close(signals);
         if (end_.code != 0 || end_.interrupted != 0)
             end_descendants(traits_.is_one_of_several);
         return end_;
@@ -91,13 +89,14 @@ class Job {
 
   private:
     // All there are: messages come after them.
-    void take_signals(int signals) {
-        signalfd_siginfo info = {};
-        while (read(signals, &info, sizeof info) == sizeof info) {
-            if (info.ssi_signo == SIGCHLD)
+    void take_signals(const SignalQueue &signals) {
+        if (!signals.is_polled())
+            reap_launcher();
+        for (ArrivedSignal arrived = {}; signals.next(arrived);) {
+            if (arrived.number == SIGCHLD)
                 reap_launcher();
             else
-                handle(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+                handle(arrived.number, arrived.code == SI_KERNEL);
         }
     }
 
@@ -168,7 +167,7 @@ class Job {
             if (end_.interrupted == 0)
                 end_.interrupted = signal;
         }
-        if (!from_terminal)
+        if (!from_terminal && !ended_)
             kill(launcher_, signal);
     }
 

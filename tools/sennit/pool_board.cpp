@@ -150,13 +150,16 @@ std::vector<std::string> Pool::names() {
 
 bool send_signal(node::Identity process, int signal) {
     const int handle = static_cast<int>(syscall(SYS_pidfd_open, node::pid_of(process), 0));
-    if (handle < 0)
-        return errno == ENOSYS && node::is_alive(process) &&
-               kill(node::pid_of(process), signal) == 0;
+    if (handle < 0 && errno == ESRCH)
+        return false;
+    const bool alive = node::is_alive(process);
     const bool sent =
-        node::is_alive(process) && syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) == 0;
-    close(handle);
-    return sent;
+        alive && handle >= 0 && syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) == 0;
+    const bool ended = handle >= 0 && errno == ESRCH;
+    if (handle >= 0)
+        close(handle);
+    // By its number where the system lacks or forbids these calls.
+    return sent || (alive && !ended && kill(node::pid_of(process), signal) == 0);
 }
 
 bool wait_until_ended(node::Identity process, int milliseconds) {

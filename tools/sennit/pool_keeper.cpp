@@ -6,6 +6,8 @@
 #include "pool_targets.h"
 
 #include "base/clock.h"
+#include "base/open_files.h"
+#include "base/signal_queue.h"
 #include "node/domains.h"
 #include "node/look.h"
 #include "node/segment.h"
@@ -20,7 +22,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +56,7 @@ class Keeper {
     node::Board board_;
     std::optional<DutyLock> duty_;
     node::Slot *slot_ = nullptr;
-    int signals_ = -1;
+    std::optional<SignalQueue> signals_;
     std::map<node::Identity, int> members_; // with their descriptors
     std::uint32_t changes_ = 0;
     std::int64_t next_thought_ns_ = 0;
@@ -69,7 +70,7 @@ void Keeper::begin() {
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     sigaddset(&set, SIGTERM);
-    signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    signals_.emplace(set);
     rlimit files = {};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
@@ -135,7 +136,7 @@ void Keeper::free_dead() {
 }
 
 bool Keeper::wait() {
-    std::vector<pollfd> sources = {{signals_, POLLIN, 0}};
+    std::vector<pollfd> sources = {{signals_->descriptor(), POLLIN, 0}};
     for (const auto &[identity, process] : members_)
         if (process >= 0)
             sources.push_back({process, POLLIN, 0});
@@ -148,9 +149,9 @@ bool Keeper::wait() {
         free_dead();
         next_sweep_ns_ = now + sweep_ns;
     }
-    signalfd_siginfo signal = {};
-    while (read(signals_, &signal, sizeof signal) == sizeof signal)
-        if (signal.ssi_signo == SIGTERM)
+    ArrivedSignal signal = {};
+    while (signals_->next(signal))
+        if (signal.number == SIGTERM)
             return false;
     return true;
 }
@@ -209,12 +210,12 @@ void detach_from_caller(int to) {
     const int kept = fcntl(to, F_DUPFD_CLOEXEC, reply);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (nothing >= 0)
-            dup2(nothing, standard);
+        if (nothing < 0 || dup2(nothing, standard) < 0)
+            close(standard); // or who reads the caller's output would wait for the keeper's end
     if (kept != reply)
         dup2(kept, reply);
     fcntl(reply, F_SETFD, FD_CLOEXEC);
-    syscall(SYS_close_range, reply + 1, ~0U, 0);
+    close_files_from(reply + 1);
     if (chdir("/") != 0)
         return; // it keeps a folder busy: no harm
 }

@@ -7,6 +7,7 @@
 #include "library_search.h"
 #include "pool_board.h"
 
+#include "base/random_bytes.h"
 #include "node/identity.h"
 
 #include <elf.h>
@@ -18,7 +19,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <random>
 #include <string_view>
 
 namespace sennit::tool {
@@ -189,8 +189,7 @@ std::string virtual_job(const Request &request, const EnvironmentReader &environ
 }
 
 std::string new_virtual_job() {
-    std::random_device random;
-    return fmt::format("run-{}-{:08x}{:08x}", getpid(), random(), random());
+    return fmt::format("run-{}-{:016x}", getpid(), random_word());
 }
 
 std::vector<std::string> virtual_command(const Plan &plan, const Request &request,

@@ -2,6 +2,7 @@
 #include "loader/stub/stub.h"
 
 #include "base/kernel_action.h"
+#include "base/open_files.h"
 #include "loader/stub/line.h"
 #include "loader/stub/outgoing.h"
 
@@ -78,20 +79,18 @@ class Scratch {
     ~Scratch() { call(SYS_munmap, memory_, kSize); }
 
     explicit operator bool() const { return memory_ > 0; }
-    char *entries() const { return reinterpret_cast<char *>(memory_); } // of a folder
-    char *affinity() const { return entries() + kEntries; }
+    char *affinity() const { return reinterpret_cast<char *>(memory_); }
     std::int32_t *numbers() const {
         return reinterpret_cast<std::int32_t *>(affinity() + kAffinity);
     }
     std::int32_t *descriptors() const { return numbers() + kMostNumbers; }
 
-    static constexpr std::size_t kEntries = 16 * 1024;
     static constexpr std::size_t kAffinity = 8192;
     static constexpr std::uint32_t kMostNumbers = 1 << 20;
 
   private:
     static constexpr std::size_t kSize =
-        kEntries + kAffinity + std::size_t{2} * kMostNumbers * sizeof(std::int32_t);
+        kAffinity + std::size_t{2} * kMostNumbers * sizeof(std::int32_t);
 
     long memory_;
 };
@@ -132,8 +131,10 @@ class Stub {
             call(SYS_sched_getaffinity, 0, Scratch::kAffinity, address(scratch.affinity()));
         request_.affinity = scratch.affinity();
         head.affinity_size = size > 0 ? static_cast<std::uint32_t>(size) : 0;
-        for (int limit = 0; limit < RLIM_NLIMITS; ++limit)
+        for (int limit = 0; limit < RLIM_NLIMITS; ++limit) {
+            head.limits[limit] = {RLIM_INFINITY, RLIM_INFINITY}; // where the call is forbidden
             call(SYS_prlimit64, 0, limit, 0, address(&head.limits[limit]));
+        }
         allow_many_descriptors(head.limits[RLIMIT_NOFILE]);
         take_descriptors(scratch);
     }
@@ -149,18 +150,11 @@ class Stub {
     void take_descriptors(const Scratch &scratch) {
         std::int32_t *const numbers = scratch.numbers();
         std::uint32_t &open = request_.head.descriptors;
-        const long list =
-            call(SYS_openat, AT_FDCWD, address("/proc/self/fd"), O_RDONLY | O_DIRECTORY);
-        for (long size; (size = call(SYS_getdents64, list, address(scratch.entries()),
-                                     Scratch::kEntries)) > 0;)
-            for (const char *at = scratch.entries(); at < scratch.entries() + size;) {
-                const auto &entry = *reinterpret_cast<const Entry *>(at);
-                at += entry.size;
-                const auto number = static_cast<std::int32_t>(number_of(entry.name));
-                if (*entry.name != '.' && number != list && open + 1 < Scratch::kMostNumbers)
-                    numbers[open++] = number;
-            }
-        close_file(static_cast<int>(list));
+        each_open_file([&](int number) {
+            if (open + 1 < Scratch::kMostNumbers)
+                numbers[open++] = number;
+        });
+        fill_standard();
         std::int32_t *const descriptors = scratch.descriptors();
         for (std::uint32_t i = 0; i < open; ++i)
             descriptors[i] = numbers[i];
@@ -174,14 +168,13 @@ class Stub {
         request_.descriptors = descriptors;
     }
 
-    // As the kernel writes it.
-    struct Entry {
-        std::uint64_t node;
-        std::int64_t next;
-        std::uint16_t size;
-        std::uint8_t type;
-        char name[1];
-    };
+    // Without standard streams, nothing of this process's own may get their numbers: its lines
+    // would go there. The rank does not get these.
+    static void fill_standard() {
+        for (int number = 0; number <= STDERR_FILENO; ++number)
+            if (call(SYS_fcntl, number, F_GETFD) < 0)
+                call(SYS_openat, AT_FDCWD, address("/"), O_PATH | O_CLOEXEC);
+    }
 
     // One address space after the other is asked for room. Returns an exit code, or 0.
     int start(News &news) {
@@ -293,7 +286,9 @@ class Stub {
             static_cast<int>(call(SYS_signalfd4, -1, address(&heard), kMaskSize, SFD_CLOEXEC));
         pollfd sources[] = {{host_, POLLIN, 0}, {signals, POLLIN, 0}};
         for (;;) {
-            if (call(SYS_ppoll, address(sources), 2, 0, 0) < 0)
+            // Where the system forbids signalfd(2), signals are looked for so often.
+            timespec look{0, 20'000'000};
+            if (call(SYS_ppoll, address(sources), 2, signals < 0 ? address(&look) : 0, 0) < 0)
                 continue;
             if (sources[0].revents) {
                 News news;
@@ -309,10 +304,19 @@ class Stub {
                     call(SYS_kill, call(SYS_getpid), SIGSTOP);
             }
             signalfd_siginfo info;
-            if (sources[1].revents &&
-                call(SYS_read, signals, address(&info), sizeof info) == sizeof info)
+            if (signals < 0)
+                hand_on_pending(heard);
+            else if (sources[1].revents &&
+                     call(SYS_read, signals, address(&info), sizeof info) == sizeof info)
                 hand_on(static_cast<int>(info.ssi_signo));
         }
+    }
+
+    void hand_on_pending(const std::uint64_t &heard) {
+        const timespec now{};
+        for (long signal; (signal = call(SYS_rt_sigtimedwait, address(&heard), 0, address(&now),
+                                         kMaskSize)) > 0;)
+            hand_on(static_cast<int>(signal));
     }
 
     // Not every rank that stops was asked to through its stub: who stops all processes of a job
