@@ -65,9 +65,9 @@ pid_t sender_of(msghdr &message) {
 
 } // namespace
 
-HangWatch::HangWatch(const std::string &socket, int ranks, std::string board)
-    : socket_(bind_datagrams(socket)), board_file_(std::move(board)), buffer_(longest_message),
-      ends_(ranks),
+HangWatch::HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees)
+    : socket_(bind_datagrams(socket)), board_file_(std::move(board)), mpiexec_sees_(mpiexec_sees),
+      buffer_(longest_message), ends_(ranks),
       judge_(ranks, is_stopped, [this](const RankProcesses &processes, std::uint64_t least_ns) {
           return look_at_cores(processes, least_ns);
       }) {}
@@ -93,6 +93,12 @@ bool HangWatch::has_failed_early() const {
     return failure && (failure->signal != 0 || !ends_.has_begun(failure->rank));
 }
 
+void HangWatch::end_waiting_ranks() {
+    for (const int process : waiting_)
+        members_.send(process, SIGKILL);
+    waiting_.clear();
+}
+
 void HangWatch::tell(const std::string &text, const std::vector<int> &processes, int signal) {
     std::fflush(stdout);
     const std::string shown = printable(text, Lines::many); // labels and names of the program
@@ -103,8 +109,14 @@ void HangWatch::tell(const std::string &text, const std::vector<int> &processes,
 
 void HangWatch::hear(std::string_view message, int sender) {
     if (ends_.hear(message, sender))
-        if (const auto verdict = ends_.verdict())
-            tell(verdict->text, verdict->processes, SIGKILL);
+        if (const auto verdict = ends_.verdict()) {
+            waiting_ = verdict->processes;
+            tell(verdict->text, {}, 0);
+            if (!mpiexec_sees_) {
+                end_waiting_ranks();
+                has_ended_ranks_ = true;
+            }
+        }
     judge_.hear(message, sender);
     if (const auto verdict = judge_.verdict())
         tell(verdict->text, verdict->processes, SIGABRT);

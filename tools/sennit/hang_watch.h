@@ -23,8 +23,10 @@ namespace sennit::tool {
 class HangWatch : public JobListener {
   public:
     // `socket`: where it is made; SENNIT_HANG_LINK of the ranks. `board`: the file in which they
-    // share cores, if they do.
-    HangWatch(const std::string &socket, int ranks, std::string board);
+    // share cores, if they do. `mpiexec_sees`: it ends a job whose rank has ended before MPI_Init
+    // by itself, as Open MPI's does. It would die of a second hand in it, but at times it does not
+    // see it.
+    HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees);
     ~HangWatch();
     HangWatch(const HangWatch &) = delete;
     HangWatch &operator=(const HangWatch &) = delete;
@@ -33,6 +35,7 @@ class HangWatch : public JobListener {
     void ready() override;
     bool has_ended_ranks() const override { return has_ended_ranks_; }
     bool has_failed_early() const override;
+    void end_waiting_ranks() override;
 
     // Of the whole job, when it has ended.
     const RankEnds &ends();
@@ -45,6 +48,8 @@ class HangWatch : public JobListener {
 
     int socket_;
     std::string board_file_;
+    bool mpiexec_sees_;
+    std::vector<int> waiting_;           // processes that are left to mpiexec
     std::unique_ptr<node::Board> board_; // open from the first look on
     std::vector<char> buffer_;
     RankMembers members_;

@@ -75,7 +75,7 @@ class Job {
         while (!ended_) {
             const int patience = patience_ms(listener);
             if (patience == 0)
-                given_up_ = kill(launcher_, SIGKILL) == 0;
+                help_launcher(listener);
             const int ready =
                 poll(sources, std::size(sources), signals.patience(given_up_ ? -1 : patience));
             take_signals(signals);
@@ -110,11 +110,21 @@ class Job {
             return -1;
         constexpr std::int64_t ns_per_ms = 1'000'000;
         const std::int64_t now = monotonic_ns() / ns_per_ms;
-        if (end_ms_ == 0)
+        if (end_ms_ == 0) {
+            help_ms_ = now + 2000;
             end_ms_ = now + 10'000 + 1000 * patience_of_launcher_s();
-        return static_cast<int>(std::max<std::int64_t>(end_ms_ - now, 0));
+        }
+        return static_cast<int>(std::max<std::int64_t>((helped_ ? end_ms_ : help_ms_) - now, 0));
     }
-    // Then it ends the job, unless it was told to go on.
+    // First it is relieved of ranks that wait for ever, then it is ended itself.
+    void help_launcher(JobListener &listener) {
+        if (helped_)
+            given_up_ = kill(launcher_, SIGKILL) == 0;
+        else
+            listener.end_waiting_ranks();
+        helped_ = true;
+    }
+    // Has a rank failed, so that Open MPI's mpiexec ends the job? Not if it was told to go on.
     static bool fails(const JobListener &listener) {
         const char *const recovers = std::getenv("OMPI_MCA_orte_enable_recovery");
         const char *const ends = std::getenv("OMPI_MCA_orte_abort_on_non_zero_status");
@@ -177,6 +187,8 @@ class Job {
     bool ended_ = false;
     bool given_up_ = false;   // we have ended mpiexec ourselves
     std::int64_t end_ms_ = 0; // when we do that; 0: it does not end yet
+    bool helped_ = false;
+    std::int64_t help_ms_ = 0;
     JobEnd end_ = {};
 };
 

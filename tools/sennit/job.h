@@ -31,6 +31,8 @@ class JobListener {
     virtual bool has_ended_ranks() const = 0;
     // A signal has ended a rank, or it has ended without success before MPI_Init.
     virtual bool has_failed_early() const = 0;
+    // mpiexec has not ended the ranks that wait for such a one in vain: this ends them.
+    virtual void end_waiting_ranks() = 0;
 
   protected:
     ~JobListener() = default;

@@ -212,7 +212,7 @@ void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
         fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*failure));
     else if (is_early && !ranks.has_told() && !failure->is_explained)
         fmt::print(stderr, "sennit: {}; the job has ended\n", describe_early_end(*failure));
-    else if (end.ended_by != 0)
+    else if (end.ended_by != 0 && !ranks.has_told())
         fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
                    signal_text(end.ended_by));
 }
@@ -230,9 +230,9 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
     keep_board(request);
-    HangWatch watch(folder.socket(), ranks_of_all(request), board_file(request));
-    const JobEnd end =
-        run_job(command, {launcher == MpiKind::openmpi, request.is_one_of_several}, watch);
+    const bool is_open_mpi = launcher == MpiKind::openmpi;
+    HangWatch watch(folder.socket(), ranks_of_all(request), board_file(request), is_open_mpi);
+    const JobEnd end = run_job(command, {is_open_mpi, request.is_one_of_several}, watch);
     remove_board();
 
     const RankEnds &ranks = watch.ends();
