@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 namespace sennit::sim {
@@ -46,7 +47,9 @@ std::string fault_of(const Machine &machine) {
         return "--rank-bandwidth is for --network loggp";
     if (machine.network != Network::simgrid && !machine.platform.empty())
         return "--platform is for --network simgrid";
-    if (!machine.platform.empty() && !std::ifstream(machine.platform))
+    std::error_code error; // a pipe would be waited for
+    if (!machine.platform.empty() && (!std::filesystem::is_regular_file(machine.platform, error) ||
+                                      !std::ifstream(machine.platform)))
         return fmt::format("{} cannot be read", machine.platform);
     if (machine.ranks * machine.threads > 16e6)
         return "more than 16 million threads";

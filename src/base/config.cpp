@@ -71,7 +71,7 @@ void config_setup() {
     if (given_system_files())
         return;
     if (*g_config.system_files && std::strcmp(g_config.system_files, kSystemFiles) != 0)
-        warn("SENNIT_SYSTEM_FILES='%s' describes no machine: there is no folder cpu, node or "
+        warn("SENNIT_SYSTEM_FILES='%.200s' describes no machine: there is no folder cpu, node or "
              "cgroup in it; going on with %s",
              g_config.system_files, kSystemFiles);
     g_config.system_files = kSystemFiles;

@@ -14,6 +14,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 OPTIONS = argparse.Namespace()
@@ -91,6 +92,30 @@ class BadInput(unittest.TestCase):
         for value, word in (("0", "too small"), ("4097", "too large")):
             result = run("bad_input_victim", OMP_NUM_THREADS="2", KMP_DISP_NUM_BUFFERS=value)
             self.says(result, "KMP_DISP_NUM_BUFFERS", word)
+
+    def test_files_of_the_system_that_are_none(self):
+        for folder in ("/nowhere", "/dev/null", "/proc/self", "x" * 4000):
+            with self.subTest(SENNIT_SYSTEM_FILES=folder):
+                result = run("bad_input_victim", SENNIT_SYSTEM_FILES=folder, OMP_PROC_BIND="true")
+                self.says(result, "SENNIT_SYSTEM_FILES", "describes no machine")
+                self.threads(result)
+
+    def test_a_machine_that_is_described_by_nonsense(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for part in ("cpu/cpu0/topology", "cpu/cpu0/cache/index0", "node/node0", "cgroup"):
+                (folder / part).mkdir(parents=True)
+            files = ["cpu/cpu0/topology/thread_siblings_list", "cpu/cpu0/topology/core_siblings_list",
+                     "cpu/cpu0/cache/index0/level", "cpu/cpu0/cache/index0/shared_cpu_list", "node/online",
+                     "node/node0/cpulist", "cgroup/self", "cgroup/cpu.max"]
+            for text in ("", "x", "-1", "9-1,,5", "0-99999999999999999999", "99999999999999999999", "0::/\n7:cpu:", "\0" * 99,
+                         "9223372036854775807 9223372036854775807", None):
+                for file in files:
+                    (folder / file).unlink(missing_ok=True)
+                    os.mkfifo(folder / file) if text is None else (folder / file).write_text(text)
+                for places in ("threads", "cores", "sockets", "ll_caches", "numa_domains"):
+                    with self.subTest(text, places=places):
+                        self.threads(run("bad_input_victim", SENNIT_SYSTEM_FILES=name, OMP_PLACES=places))
 
     def test_allocators_that_there_are_not(self):
         for value in ("111", "omp_default_mem_alloc_xyz", "omp_default_mem_space:alignment=3",

@@ -156,7 +156,9 @@ if (pathlib.Path(SENNIT).parent.parent / "lib/sennit-simgrid").exists():
         refused("has 2 hosts, this machine has 4 network cards", *pair, "--ranks", "4", "--quiet")
         platform.write_text("<platform")
         refused("pair.xml:1", *pair, "--quiet")
-        refused("cannot be read", *pair[:-1], f"{folder}/nowhere.xml", "--quiet")
+        os.mkfifo(f"{folder}/pipe.xml")
+        for none in ("nowhere.xml", "pipe.xml", "."):
+            refused("cannot be read", *pair[:-1], f"{folder}/{none}", "--quiet")
 
 # What is simulated has to be said; a folder alone is taken for a trace that somebody has recorded.
 refused("use cholesky, gauss-seidel, trace FOLDER, pool or front")
