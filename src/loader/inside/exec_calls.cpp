@@ -8,8 +8,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <spawn.h>
-
-extern "C" char **environ;
+#include <unistd.h>
 
 using namespace sennit::loader::inside;
 

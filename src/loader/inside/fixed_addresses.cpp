@@ -188,10 +188,11 @@ void *attach(int segment, const void *at, int flags) {
 }
 
 int detach(const void *at) {
-    if (shares_memory())
-        for (Range range = pages_at(at, g_attached.take(at));
-             !range.empty() && !take_own(range).empty();) {
+    if (shares_memory()) {
+        const Range range = pages_at(at, g_attached.take(at));
+        while (!range.empty() && !take_own(range).empty()) {
         }
+    }
     return g_shmdt(at);
 }
 

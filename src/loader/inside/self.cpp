@@ -13,8 +13,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-extern "C" char **environ;
-
 namespace sennit::loader::inside {
 namespace {
 
