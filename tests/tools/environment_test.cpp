@@ -58,6 +58,27 @@ TEST_F(Environment, OfAnMpiProgramPreloadsTheLibraryOfItsMpi) {
     EXPECT_EQ(value(made, "SENNIT_POLICY"), "(not set)");
 }
 
+TEST_F(Environment, OfVirtualRanksAsksNoMpiForOneAddressOnAllRanks) {
+    const auto made = [this](MpiKind mpi, std::map<std::string, std::string> outer) {
+        Plan plan = this->plan("through-middle");
+        plan.mpi = mpi;
+        plan.settings = {{"PMIX_MCA_typed", "1"}};
+        set_for_virtual(plan, reader(std::move(outer)));
+        return plan;
+    };
+    const std::string windows = "MPIR_CVAR_SHM_SYMHEAP_RETRY";
+    const std::string store = "PMIX_MCA_gds";
+    const std::string offered = "PMIX_GDS_MODULE";
+    EXPECT_EQ(value(made(MpiKind::mpich, {}), windows), "0");
+    EXPECT_EQ(value(made(MpiKind::mpiabi, {}), windows), "0");
+    EXPECT_EQ(value(made(MpiKind::openmpi, {}), windows), "(not set)");
+    EXPECT_EQ(value(made(MpiKind::mpich, {{windows, "7"}}), windows), "(not set)"); // stays
+    EXPECT_EQ(value(made(MpiKind::openmpi, {{offered, "shmem2,hash"}}), store), "hash");
+    EXPECT_EQ(value(made(MpiKind::openmpi, {{offered, "ds21,ds12,hash"}}), store), "(not set)");
+    EXPECT_EQ(value(made(MpiKind::openmpi, {{offered, "shmem2"}, {store, "shmem2"}}), store),
+              "(not set)");
+}
+
 TEST_F(Environment, CarriesWhatWasAskedFor) {
     request_.threads = 3;
     request_.policy = "lifo";
