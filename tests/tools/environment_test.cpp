@@ -117,8 +117,7 @@ TEST_F(Environment, PutsAPreloadedMpiBehindOurs) {
     const std::string mpi = "/opt/lib/libmpi.so.40";
     const std::string ours = "x.so:" + lib("libsennit-openmpi.so") + ":" + mpi;
     for (const std::string &before : {mpi + ":x.so", ours}) // the latter: applied twice
-        request_.settings.clear();
-    EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", before}}), "LD_PRELOAD"), ours);
+        EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", before}}), "LD_PRELOAD"), ours);
 }
 
 TEST_F(Environment, AppliedTwiceIsTheSame) {
