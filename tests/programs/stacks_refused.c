@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A process that has no address space left for the stacks of tasks that wait runs them on top of
- * each other, leaves room for the memory of tasks, and ends right (OMP_STACKSIZE=8M makes few of
- * them fit: five of them would leave 4 MiB).
+ * each other, leaves room for the memory of tasks and for the program, and ends right
+ * (OMP_STACKSIZE=8M makes few of them fit: five of them would leave 4 MiB).
  */
 #include "check.h"
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 static long address_space(void) {
@@ -12,6 +13,18 @@ static long address_space(void) {
     CHECK(file && fscanf(file, "%ld", &pages) == 1);
     fclose(file);
     return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* For a task that comes later, or the program's own memory, there is room, however many wait. */
+static void room_is_left(void) {
+    const size_t size = 20 << 20;
+    static int looks; /* one thread at a time */
+    if (__atomic_exchange_n(&looks, 1, __ATOMIC_ACQUIRE) != 0)
+        return;
+    void *room = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(room != MAP_FAILED);
+    munmap(room, size);
+    __atomic_store_n(&looks, 0, __ATOMIC_RELEASE);
 }
 
 static int tree(int depth) {
@@ -47,6 +60,7 @@ int main(void) {
 #pragma omp task shared(done)
                     {
 #pragma omp taskyield
+                        room_is_left();
 #pragma omp atomic
                         done += 1;
                     }
