@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace sennit::tool {
 namespace {
@@ -91,8 +92,13 @@ bool RankMembers::send(pid_t process, int signal) const {
     if (known == members_.end())
         return false;
     const Member &member = known->second;
-    if (member.descriptor >= 0)
-        return syscall(signal_process, member.descriptor, signal, nullptr, 0) == 0;
+    if (member.descriptor >= 0) {
+        if (syscall(signal_process, member.descriptor, signal, nullptr, 0) == 0)
+            return true;
+        const bool is_refused = errno == ENOSYS || errno == EPERM; // a container's filter
+        if (!is_refused || has_ended(member.descriptor))
+            return false;
+    }
     return node::is_alive(member.identity) && kill(process, signal) == 0;
 }
 

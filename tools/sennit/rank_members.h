@@ -2,8 +2,9 @@
 // Which processes are a job's: those that come from this one, and virtual ranks, whose parent is
 // the host in which they are. Each is known from its first message on, by the number that the
 // kernel gives. Invariant: a signal goes to a process that has joined, and never to a later one
-// with its number: it is sent by the process's descriptor, opened when it joined. Before Linux 5.3
-// there is none; then to a process that has started at the same time and runs the same program.
+// with its number: it is sent by the process's descriptor, opened when it joined. Before Linux 5.3,
+// and where a container denies these calls, it goes to a process that has started at the same time
+// and runs the same program.
 #pragma once
 
 #include "node/identity.h"
