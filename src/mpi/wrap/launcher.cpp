@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/wrap/launcher.h"
 
+#include "base/environment.h"
 #include "base/launcher_link.h"
 #include "base/rank.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace sennit::mpi {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr int kPatienceSeconds = 5;
 
 int open_link() {
-    const char *const address = std::getenv("SENNIT_HANG_LINK");
+    const char *const address = trusted_environment("SENNIT_HANG_LINK");
     return address && rank_of_environment() >= 0 ? connect_to_launcher(address, kPatienceSeconds)
                                                  : -1;
 }

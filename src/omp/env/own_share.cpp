@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/env/own_share.h"
 
+#include "base/environment.h"
 #include "base/rank.h"
 #include "base/virtual_rank.h"
 #include "node/identity.h"
@@ -21,7 +22,7 @@ namespace {
 // ---- does the environment bind threads? -------------------------------------------------------
 
 const char *variable(const char *name) {
-    const char *text = std::getenv(name);
+    const char *text = trusted_environment(name);
     return text && *text ? text : nullptr;
 }
 
