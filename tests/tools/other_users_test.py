@@ -406,40 +406,34 @@ def sockets_of_sennit():
         return [line.split()[-1] for line in file if "sennit" in line]
 
 
-def poke(room, stopped):
-    """All that the attacker can reach of the victim's jobs, again and again."""
+def poke(room, open_ends):
+    """All that the attacker can reach of the victim's jobs."""
     datagrams = [struct.pack("<iiQ", rank, tag, 0) for rank in (-1, 0, 1, 1 << 30) for tag in (-1, 1, 3, 4)]
     datagrams += [b"", b"x", bytes(4096)]
-    open_ends = [os.open(room.attacker, os.O_RDONLY)]
-    while not stopped.exists():
-        for name in sockets_of_sennit():
-            address = "\0" + name[1:] if name.startswith("@") else name
-            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
-                try:
-                    with socket.socket(socket.AF_UNIX, kind | socket.SOCK_NONBLOCK) as end:
-                        end.connect(address)
-                        for data in datagrams:
-                            end.send(data)
-                        socket.send_fds(end, [b"x"], open_ends)
-                except OSError:
-                    pass
-        for path in glob.glob("/dev/shm/sennit*") + glob.glob(f"{room.victim}/tmp/*/*") + glob.glob("/proc/[0-9]*/fd/*"):
-            if "/proc/" in path and os.stat(path.split("/fd")[0]).st_uid != VICTIM:
-                continue
+    for name in sockets_of_sennit():
+        address = "\0" + name[1:] if name.startswith("@") else name
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
             try:
-                with open(path, "r+b", buffering=0) as file:
-                    file.write(b"attacked")
+                with socket.socket(socket.AF_UNIX, kind | socket.SOCK_NONBLOCK) as end:
+                    end.connect(address)
+                    for data in datagrams:
+                        end.send(data)
+                    socket.send_fds(end, [b"x"], open_ends)
+            except OSError:
+                pass
+    places = ["/dev/shm/sennit*", f"{room.victim}/board*", f"{room.victim}/sennit*/*", f"{room.victim}/sennit*/*/*",
+              "/proc/[0-9]*/fd/*"]
+    for path in (path for place in places for path in glob.glob(place)):
+        if os.lstat(path.split("/fd/")[0]).st_uid != VICTIM:
+            continue
+        for mode in ("rb", "r+b"):
+            try:
+                with open(path, mode, buffering=0) as file:
+                    if mode == "r+b":
+                        file.write(b"attacked")
                 print(f"REACHED {path}", flush=True)
             except OSError:
                 pass
-
-
-class Stopped:
-    def __init__(self, path):
-        self.path = path
-
-    def exists(self):
-        return os.path.exists(self.path)
 
 
 class Attack:
@@ -458,9 +452,10 @@ class Attack:
             os.setgroups([])
             os.setgid(ATTACKER)
             os.setuid(ATTACKER)
+            open_ends = [os.open(self.room.attacker, os.O_RDONLY)]
             while not os.path.exists(self.mark):
                 try:
-                    poke(self.room, Stopped(self.mark))
+                    poke(self.room, open_ends)
                 except OSError:
                     pass  # what it looked at has ended
             os._exit(0)
