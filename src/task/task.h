@@ -108,6 +108,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kOffered = 1u << 18,    // whoever has run another one for the team may take it from a queue
         kTests = 1u << 19,      // has tested in vain for some time
         kAhead = 1u << 20, // kUndeferred; deferred for the program: nobody waits for its events
+        kPiece = 1u << 21, // kAhead; a part of its parent's work: their parent is the same
     };
 
     // The parent of many children has three lines that threads share. It writes the first one when

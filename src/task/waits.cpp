@@ -232,7 +232,13 @@ static bool outlives_its_block(sched::Worker &worker, Task &task) {
     if (SENNIT_LIKELY(!task.is(Task::kEvents)) || task.events.load(std::memory_order_acquire) == 1)
         return false;
     task.flags &= ~Task::kUndeferred; // before others can complete it
-    count_child(worker, task);
+    if (task.is(Task::kPiece)) {      // of its parent, which still counts: see submit_sibling
+        task.parent = task.parent->parent;
+        task.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+        count_in_team(worker, task);
+    } else {
+        count_child(worker, task);
+    }
     if (observed::by(observed::kFreeAgents))
         made_by_guest(worker, task);
     if (all_events(worker, task)) {

@@ -138,7 +138,7 @@ void run_range(Task &self) {
     auto more = [&] { return number < range.last && !task::is_cancelled(self); };
     while (more()) {
         task::Included task(worker, reinterpret_cast<void *>(range.function),
-                            range.flags | Task::kAhead);
+                            range.flags | Task::kAhead | Task::kPiece);
         do {
             const std::uint64_t left = range.last - number;
             if (left > 1 && task::may_suspend())
