@@ -51,7 +51,7 @@ class Differences {
     const Node &node(int id) const { return *program_.nodes[static_cast<std::size_t>(id)]; }
     std::uint32_t begun(int id) const { return get(run_.begun, id); }
     std::uint32_t completed(int id) const {
-        return std::max(get(run_.ended, id), node(id).detached() ? get(run_.fulfilled, id) : 0);
+        return std::max(get(run_.ended, id), node(id).has_event() ? get(run_.fulfilled, id) : 0);
     }
 
     void nodes() {
@@ -61,7 +61,7 @@ class Differences {
                     say("node %d was not run", node->id);
             } else if (!get(run_.ended, node->id)) {
                 say("node %d did not end", node->id);
-            } else if (node->detached() && !get(run_.fulfilled, node->id)) {
+            } else if (node->has_event() && !get(run_.fulfilled, node->id)) {
                 say("node %d: nobody fulfilled the event", node->id);
             }
         }

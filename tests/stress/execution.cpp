@@ -144,6 +144,14 @@ void make_cancel(Execution *run, const Node *node) {
     }
 }
 
+void make_depend_null(Execution *run, const Node *node) {
+    [[maybe_unused]] std::uint32_t *const cell = run->cells.data();
+    [[maybe_unused]] std::uint32_t *const nothing = run->nothing;
+    const Uses uses(*node);
+    STRESS_TASK(STRESS_ALL depend(inout : *nothing) depend(in : *nothing))
+    node_body(*run, *node, {});
+}
+
 #ifdef __clang__
 void make_all_memory(Execution *run, const Node *node) {
     STRESS_TASK(depend(out : omp_all_memory))
@@ -170,7 +178,7 @@ void make_depend_object(Execution *run, const Node *node) {
 // An event that nobody got, because its task was discarded before it was made, is null.
 void creator_fulfils(Execution &run, const Node &node, omp_event_handle_t event) {
     if (node.fulfil == Fulfil::creator && event != omp_event_handle_t{})
-        fulfil(run, node.id, event);
+        fulfil(run, node.id, {event, nullptr});
 }
 
 void make_detach(Execution *run, const Node *node) {
@@ -216,6 +224,8 @@ void make_task(Execution &run, const Node &node) {
         return make_depend(&run, &node);
     case Shape::depend_all:
         return make_depend_all(&run, &node);
+    case Shape::depend_null:
+        return make_depend_null(&run, &node);
     case Shape::depend_object:
         return make_depend_object(&run, &node);
 #ifdef __clang__
@@ -426,8 +436,8 @@ void jitter(int id, std::uint64_t seed) {
     }
 }
 
-void hand_over(Execution &run, const Node &node, omp_event_handle_t event, Fulfil now) {
-    if (!node.detached() || node.fulfil != now)
+void hand_over(Execution &run, const Node &node, const Event &event, Fulfil now) {
+    if (!node.has_event() || node.fulfil != now)
         return;
     if (now == Fulfil::body_begins || now == Fulfil::body_ends) {
         fulfil(run, node.id, event);
@@ -440,7 +450,8 @@ void hand_over(Execution &run, const Node &node, omp_event_handle_t event, Fulfi
     publish(errand);
 }
 
-void node_body(Execution &run, const Node &node, omp_event_handle_t event) {
+void node_body(Execution &run, const Node &node, omp_event_handle_t handle) {
+    const Event event{handle, node.binds ? bind_event() : nullptr};
     if (at(run.begun, node.id).exchange(run.stamp(), std::memory_order_relaxed) != 0)
         run.ran_twice.fetch_add(1, std::memory_order_relaxed);
     if (static_cast<bool>(omp_in_final()) != node.in_final)
@@ -451,7 +462,7 @@ void node_body(Execution &run, const Node &node, omp_event_handle_t event) {
         omp_set_num_threads(node.set_threads);
     if (node.offers)
         offer_tasks();
-    for (const int before : node.detached_before)
+    for (const int before : node.events_before)
         if (node.steady && at(run.notes, before) != note_of(before))
             run.bad_note.fetch_add(1, std::memory_order_relaxed);
 

@@ -34,6 +34,7 @@ struct Execution {
     std::vector<std::atomic<const Step *>> now; // what a node is at, for who looks for a hang
     std::vector<std::uint32_t> cells, found, notes;
     std::vector<std::uint32_t> reductions;
+    std::uint32_t *volatile nothing = nullptr;
     omp_lock_t locks[kLocks];
     std::uint32_t locked[kLocks] = {}; // guarded by the lock
     std::uint32_t critical = 0;        // guarded by a critical section
@@ -54,14 +55,21 @@ inline std::uint32_t note_of(int node) {
 
 // ---- outside.cpp: who fulfils events and resumes tasks --------------------------------------
 
+// Of a detached task; or what a body has bound to its own task.
+struct Event {
+    omp_event_handle_t handle{};
+    void *task = nullptr;
+};
 struct Errand {
     Execution *run = nullptr;
     int node = 0;
-    omp_event_handle_t event{}; // to fulfil, or
-    void *suspended = nullptr;  // to resume
+    Event event;               // to fulfil, or
+    void *suspended = nullptr; // to resume
     std::uint32_t *told = nullptr;
 };
-void fulfil(Execution &run, int node, omp_event_handle_t event);
+void fulfil(Execution &run, int node, const Event &event);
+// To the calling task, which is returned.
+void *bind_event();
 // To whoever comes next: a task or the thread outside.
 void publish(const Errand &errand);
 // Do one errand, if there is any.

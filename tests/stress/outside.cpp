@@ -34,6 +34,8 @@ using TaskCall = int (*)(void *);
 using TaskThreadset = int (*)(int);
 TaskSelf g_self;
 TaskCall g_suspend, g_resume;
+using TaskEvents = int (*)(void *, std::uint64_t);
+TaskEvents g_increase, g_decrease;
 TaskThreadset g_threadset;
 
 void carry_out(const Errand &errand) {
@@ -57,7 +59,7 @@ bool take(Errand &errand) {
     std::fprintf(stderr, "seed %llu: hangs\n", static_cast<unsigned long long>(run.program.seed));
     for (const auto &node : run.program.nodes) {
         const auto id = static_cast<std::size_t>(node->id);
-        if (run.ended[id] && node->detached() && !run.fulfilled[id])
+        if (run.ended[id] && node->has_event() && !run.fulfilled[id])
             std::fprintf(stderr, "  node %d waits for its event\n", node->id);
         const Step *step = run.now[id];
         if (run.begun[id] && !run.ended[id])
@@ -93,11 +95,21 @@ void outside(int limit_s) {
 
 } // namespace
 
-void fulfil(Execution &run, int node, omp_event_handle_t event) {
+void fulfil(Execution &run, int node, const Event &event) {
     const auto id = static_cast<std::size_t>(node);
     run.notes[id] = note_of(node);
     run.fulfilled[id].store(run.stamp(), std::memory_order_relaxed);
-    omp_fulfill_event(event);
+    if (event.task)
+        g_decrease(event.task, 1);
+    else
+        omp_fulfill_event(event.handle);
+}
+
+void *bind_event() {
+    void *task = nullptr;
+    g_self(&task);
+    g_increase(task, 1);
+    return task;
 }
 
 void publish(const Errand &errand) {
@@ -120,7 +132,9 @@ bool can_suspend() {
     g_self = reinterpret_cast<TaskSelf>(dlsym(RTLD_DEFAULT, "sennit_task_self"));
     g_suspend = reinterpret_cast<TaskCall>(dlsym(RTLD_DEFAULT, "sennit_task_suspend"));
     g_resume = reinterpret_cast<TaskCall>(dlsym(RTLD_DEFAULT, "sennit_task_resume"));
-    return g_self && g_suspend && g_resume;
+    g_increase = reinterpret_cast<TaskEvents>(dlsym(RTLD_DEFAULT, "sennit_task_events_increase"));
+    g_decrease = reinterpret_cast<TaskEvents>(dlsym(RTLD_DEFAULT, "sennit_task_events_decrease"));
+    return g_self && g_suspend && g_resume && g_increase && g_decrease;
 }
 
 bool can_offer() {

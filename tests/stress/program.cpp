@@ -203,6 +203,7 @@ class Generator {
             step.nodes.push_back(iteration);
             fill(*iteration, inner);
             iteration->set_threads = 0; // iterations share tasks
+            draw_event(*iteration);
         }
     }
 
@@ -217,6 +218,14 @@ class Generator {
         }
     }
 
+    // Also of tasks that are included: their creators wait for it.
+    void draw_event(Node &node) {
+        node.fulfil = static_cast<Fulfil>(random_.below(5));
+        node.binds = features_.suspend && !node.detached() && random_.one_in(6);
+        if (node.binds && node.fulfil == Fulfil::creator)
+            node.fulfil = Fulfil::others_late;
+    }
+
     Node *draw_task(Node &parent, Context context, int below) {
         Node *node = fresh();
         static const Shape shapes[] = {
@@ -224,7 +233,7 @@ class Generator {
             Shape::depend,        Shape::depend,     Shape::depend_all,  Shape::depend_all,
             Shape::depend_all,    Shape::depend_all, Shape::mergeable,   Shape::untied,
             Shape::depend_object, Shape::all_memory, Shape::big_payload, Shape::detach_depend,
-            Shape::detach_depend, Shape::detach};
+            Shape::detach_depend, Shape::detach,     Shape::depend_null, Shape::depend_null};
         node->shape = shapes[random_.below(sizeof shapes / sizeof *shapes)];
         if (context.reduction >= 0 && random_.one_in(2)) {
             node->shape = random_.one_in(2) ? Shape::reduce : Shape::reduce_depend;
@@ -237,7 +246,7 @@ class Generator {
         node->deferred = !random_.one_in(8);
         node->final = random_.one_in(12);
         node->priority = random_.one_in(4) ? random_.below(10) : 0;
-        node->fulfil = static_cast<Fulfil>(random_.below(5));
+        draw_event(*node);
         switch (node->shape) {
         case Shape::depend:
         case Shape::depend_object:
@@ -245,6 +254,7 @@ class Generator {
             draw_depends(parent, node->depends, false);
             break;
         case Shape::depend_all:
+        case Shape::depend_null:
         case Shape::mergeable:
         case Shape::big_payload:
         case Shape::detach_depend:
@@ -379,8 +389,8 @@ class Interpreter {
         const bool all_memory = child.shape == Shape::all_memory;
         for (const int id : predecessors(siblings, child.depends, all_memory)) {
             program_.orders.push_back({id, child.id, -1});
-            if (program_.nodes[static_cast<std::size_t>(id)]->detached())
-                child.detached_before.push_back(id);
+            if (program_.nodes[static_cast<std::size_t>(id)]->has_event())
+                child.events_before.push_back(id);
         }
         for (const Sibling &earlier : siblings.earlier)
             if (!earlier.nodes.empty() && excludes(*earlier.depends, child.depends))
@@ -389,7 +399,7 @@ class Interpreter {
         node(child, parent.in_final, siblings.threads, made);
         if (!child.deferred || parent.in_final) {
             child.sync = sync_after({child.id});
-            program_.orders.back().body_only = true;
+            program_.orders.back().body_only = child.detached();
         }
         if (!child.depends.empty())
             siblings.earlier.push_back({&child.depends, all_memory, {child.id}});
@@ -439,8 +449,14 @@ class Interpreter {
                     node(*iteration, at.in_final, siblings.threads, inside);
                     siblings.children.push_back(iteration->id);
                 }
-                if (!step.flag)
+                if (!step.flag) {
                     step.sync = sync_after(inside);
+                } else if (at.in_final) { // its tasks are included
+                    Region iterations;
+                    for (const Node *iteration : step.nodes)
+                        iterations.push_back(iteration->id);
+                    step.sync = sync_after(iterations);
+                }
                 made.insert(made.end(), inside.begin(), inside.end());
                 break;
             }

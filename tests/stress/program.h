@@ -34,6 +34,7 @@ enum class Shape : std::uint8_t {
     depend_all,    // all types
     depend_object, // the first dependence as a depobj
     all_memory,    // depend(out: omp_all_memory)
+    depend_null,   // and items that are null pointers, which are none
     untied,
     mergeable,
     big_payload, // firstprivate data larger than a slab's block
@@ -90,6 +91,7 @@ struct Node {
     int id = 0;
     Shape shape = Shape::plain;
     Fulfil fulfil = Fulfil::body_ends;
+    bool binds = false;   // an event of the runtime's own to its task, fulfilled by `fulfil`, too
     bool deferred = true; // if clause
     bool final = false;
     bool in_final = false; // or one of its ancestors
@@ -103,13 +105,14 @@ struct Node {
     int sync = -1;            // undeferred: the stamp after the construct, whose body is over
     std::vector<Depend> depends;
     std::vector<int> by_access[kAccesses]; // the same, cells by type
-    std::vector<int> detached_before;      // detached predecessors
+    std::vector<int> events_before;        // predecessors with an event
     int first_look = -1;                   // where the values go that it reads, one a dependence
     int first_cell = 0;                    // of its children
     int cells = 0;
     std::vector<Step> steps;
 
     bool detached() const { return shape == Shape::detach || shape == Shape::detach_depend; }
+    bool has_event() const { return detached() || binds; }
 };
 
 const char *name(Step::Kind kind);
@@ -136,7 +139,7 @@ struct Look {
 
 struct Features {
     bool newer = true;      // inoutset, omp_all_memory, taskwait nowait: not in GCC 12
-    bool suspend = true;    // the runtime's own
+    bool suspend = true;    // the runtime's own; and its events
     bool lock_yield = true; // taskyield by who holds a lock: needs a runtime that comes back to it
     bool nested = true;     // parallel regions in tasks
     bool cancel = true;
