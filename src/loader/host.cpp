@@ -133,18 +133,19 @@ class Host {
         return true;
     }
 
-    // Empty: errno says why, or 0: a stranger's.
-    Descriptor accept_one() const {
-        errno = 0;
+    // Empty: `error` says why, or 0: a stranger's.
+    Descriptor accept_one(int &error) const {
         Descriptor connection(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+        error = connection ? 0 : errno;
         if (connection && !is_same_user(connection.number()))
             connection.reset();
         return connection;
     }
 
     void meet() {
-        Descriptor connection = accept_one();
-        if (!connection && (errno == EMFILE || errno == ENFILE))
+        int error = 0;
+        Descriptor connection = accept_one(error);
+        if (error == EMFILE || error == ENFILE)
             return turn_away();
         if (!connection)
             return;
@@ -158,7 +159,8 @@ class Host {
     // kept for the answer.
     void turn_away() {
         spare_.reset();
-        if (const Descriptor connection = accept_one())
+        int error = 0;
+        if (const Descriptor connection = accept_one(error))
             refuse(connection, too_many_files());
         spare_ = Descriptor(open_nothing());
     }

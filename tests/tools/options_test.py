@@ -20,7 +20,8 @@ OURS = re.compile(r"(?<![A-Za-z0-9_])(?:SENNIT_[A-Z][A-Z0-9_]*[A-Z0-9]|MPIX_DETA
 # Names of the code: the string is a message about them, or code that is generated.
 DEFINED = re.compile(r"^\s*#\s*define\s+(SENNIT_\w+)|^\s*(SENNIT_\w+)\s*(?:=|,|$)", re.MULTILINE)
 OF_CMAKE = "tests/tools/configure_test.py"  # its names are CMake's variables
-OF_TESTS = {"SENNIT_TEST_SECONDS"}  # `./dev stress`: how long tools.pool runs
+# `./dev stress`: how long tools.pool runs; harness.py: which of its parts a test runs; denied_test.py: one by one.
+OF_TESTS = {"SENNIT_TEST_SECONDS", "SENNIT_TEST_ONLY", "SENNIT_TEST_EACH"}
 READ = re.compile(r'(?:getenv|trusted_environment|is_given)\("(\w+)"\)')
 NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
