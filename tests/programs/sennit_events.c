@@ -230,6 +230,21 @@ static void children_of_an_undeferred_task(void) {
 #pragma omp taskwait
 }
 
+/* Tasks of a taskloop are the creator's children, whoever calls them. */
+static void tasks_of_a_taskloop(void) {
+#pragma omp taskloop nogroup num_tasks(3)
+    for (int i = 0; i < 3; ++i)
+        bind_event(&waited[i]);
+#pragma omp taskwait
+    bound = 3;
+    expect_all(3);
+#pragma omp taskloop grainsize(1)
+    for (int i = 0; i < 4; ++i)
+        bind_event(&waited[i]);
+    bound = 4;
+    expect_all(4);
+}
+
 /* The event of detach is the program's: its creator goes on, and may fulfil it. */
 static void with_detach(void) {
     for (int early = 0; early < 2; ++early) {
@@ -258,6 +273,7 @@ static void creators_are_held(void) {
     tasks_with_if();
     included();
     children_of_an_undeferred_task();
+    tasks_of_a_taskloop();
     with_detach();
 }
 
