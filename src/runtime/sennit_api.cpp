@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
+#include "base/undeferred_task.h"
 #include "omp/env/split.h"
 #include "omp/team/commons.h"
 #include "omp/team/entry.h"
@@ -78,6 +79,11 @@ SENNIT_EXPORT int sennit_task_get_kind(sennit_task *task, int *kind) {
             : self.is(Task::kImplicit) ? SENNIT_TASK_IMPLICIT
                                        : SENNIT_TASK_EXPLICIT;
     return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT sennit_task *sennit_task_undeferred(void) {
+    const sched::Worker *worker = worker_in_task();
+    return worker && task::is_undeferred_and_detachable(*worker->task) ? worker->task : nullptr;
 }
 
 SENNIT_EXPORT int sennit_should_suspend(void) {

@@ -311,6 +311,11 @@ void fulfil_last(Task &task);
 // One that belongs to the task from the start, and to the program (detach).
 void bind_detach_event(Task &task);
 void fulfil_detach_event(Task &task);
+// Does the creator of the running task wait for its structured block, but not for its own event?
+inline bool is_undeferred_and_detachable(const Task &task) {
+    return task.is(Task::kUndeferred) && task.is(Task::kEvents) &&
+           task.events.load(std::memory_order_relaxed) % Task::kBoundEvent > 1;
+}
 
 // Suspend the current task until resume; one token is kept. `why` is for reports and may be null.
 void suspend(sched::Worker &worker, const sennit_wait *why = nullptr);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/extensions/batch.h"
 
+#include "base/undeferred_task.h"
+#include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
 #include "mpi/call/status.h"
@@ -116,6 +118,14 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
         batch->status = wants_statuses ? batch->statuses : MPI_STATUS_IGNORE;
     }
     return batch;
+}
+
+void bind_if_undeferred(Batch &batch) {
+    using Find = decltype(sennit_task_undeferred);
+    static auto *const find = reinterpret_cast<Find *>(find_in_runtime("sennit_task_undeferred"));
+    batch.bound = find && in_task() ? find() : nullptr;
+    if (batch.bound)
+        bind_event(batch.bound);
 }
 
 int file(Batch &batch) {

@@ -37,6 +37,11 @@ enum class Requests {
 Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants_statuses,
                   Requests what);
 
+// The program may be told that the batch is complete by an event of the calling task. If that task
+// is undeferred, its creator does not wait for the event (OpenMP 5.2, 12.5.2), but is to find what
+// the task has handed over complete. So the batch is bound to the task, too.
+void bind_if_undeferred(Batch &batch);
+
 // Complete at once if possible, else test it from now on. Returns the error that was found at once.
 int hand_over(Batch &batch);
 // The same for one that was tested in vain: MPI_SUCCESS.

@@ -90,6 +90,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
     batch->user_statuses = is_ignored(statuses) ? nullptr : statuses;
     batch->deliver = deliver;
     batch->data = continuation;
+    bind_if_undeferred(*batch);
     hand_over(*batch);
     if ((flags & MPIX_CONT_DEFER_COMPLETE) == 0)
         all.run(true);

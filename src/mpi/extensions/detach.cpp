@@ -107,6 +107,7 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
     batch->deliver = callback.deliver;
     batch->callback = callback.function;
     batch->data = data;
+    bind_if_undeferred(*batch);
     error = tests ? file(*batch) : hand_over(*batch);
     g_engine.progress_thread.wake();
     return error;

@@ -102,13 +102,40 @@ static void wrappers(MPI_Comm comm) {
     out = -1;
 }
 
+/* The creator of an undeferred task does not wait for the event of detach (OpenMP 5.2, 12.5.2), but
+ * for the messages that the task has handed over. */
+static void undeferred(MPI_Comm comm) {
+    int in[3] = {-1, -1, -1}, out[3] = {7, 8, 9};
+    for (int i = 0; i < 3; ++i) {
+#pragma omp task shared(out) firstprivate(i)
+        MPI_Ssend(&out[i], 1, MPI_INT, next(), i, comm);
+    }
+    omp_event_handle_t event = (omp_event_handle_t)0;
+#pragma omp task if (0) detach(event) shared(in)
+    {
+        MPI_Request request;
+        MPI_Irecv(&in[0], 1, MPI_INT, previous(), 0, comm, &request);
+        MPIX_Detach(&request, fulfil, (void *)event);
+    }
+    CHECK(in[0] == 7);
+#pragma omp task if (0) detach(event) shared(in) depend(out : in[1])
+    {
+        MPI_Request requests[2];
+        for (int i = 0; i < 2; ++i)
+            MPI_Irecv(&in[1 + i], 1, MPI_INT, previous(), 1 + i, comm, &requests[i]);
+        MPIX_Detach_all(2, requests, fulfil, (void *)event);
+    }
+    CHECK(in[1] == 8 && in[2] == 9);
+#pragma omp taskwait
+}
+
 int main(int argc, char **argv) {
     int provided = -1;
     MPI_Init_thread(&argc, &argv, MPI_TASK_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     static const struct test_case cases[] = {CASE(matching_calls), CASE(both_modes),
-                                             CASE(thread_level), CASE(wrappers)};
+                                             CASE(thread_level), CASE(wrappers), CASE(undeferred)};
     run_cases(cases, COUNT_OF(cases), 5);
     MPI_Finalize();
     return 0;

@@ -38,6 +38,28 @@ static void detached(MPI_Request continuations) {
     CHECK(right == messages);
 }
 
+/* The creator of an undeferred task finds its messages there. */
+static void undeferred(MPI_Request continuations) {
+    int values[8];
+    for (int i = 0; i < 8; ++i) {
+#pragma omp task firstprivate(i)
+        MPI_Ssend(&i, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 8; ++i) {
+        omp_event_handle_t event = (omp_event_handle_t)0;
+        values[i] = -1;
+#pragma omp task if (0) firstprivate(i) shared(values) detach(event)
+        {
+            MPI_Request request;
+            MPI_Irecv(&values[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &request);
+            CHECK(MPIX_Continue(&request, fulfil, (void *)event, MPIX_CONT_REQBUF_VOLATILE,
+                                MPI_STATUS_IGNORE, continuations) == MPI_SUCCESS);
+        }
+        CHECK(values[i] == i);
+    }
+#pragma omp taskwait
+}
+
 static int count_call(int rc, void *data) {
     CHECK(rc == MPI_SUCCESS);
 #pragma omp atomic
@@ -186,6 +208,7 @@ int main(int argc, char **argv) {
 #pragma omp single
     {
         detached(continuations);
+        undeferred(continuations);
         suspended();
         if (!getenv("SENNIT_CHAOS")) /* which makes everything late */
             blocking_callback(), locking_callback(continuations);
