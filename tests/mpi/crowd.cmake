@@ -243,6 +243,16 @@ if(mpich IN_LIST SENNIT_MPIS)
     set_tests_properties(mpi.dup_alone.mpich PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                          ENVIRONMENT SENNIT_DOORBELLS=on PASS_REGULAR_EXPRESSION "^made\n$")
 endif()
+# Tasks that wait by tests of their own.
+foreach(mpi ${SENNIT_MPIS})
+    string(TOUPPER ${mpi} MPI)
+    sennit_mpi_program(tests_in_tasks-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -fopenmp -rdynamic
+                       SOURCES tests_in_tasks.c DEPENDS check.h)
+    sennit_run(run ${mpi} 3 1)
+    add_test(NAME mpi.tests_in_tasks.${mpi} COMMAND ${run} ${output})
+    set_tests_properties(mpi.tests_in_tasks.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT SENNIT_DOORBELLS=on)
+endforeach()
 # Graphs, whose messages must not meet those of collectives.
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)

@@ -6,8 +6,8 @@
 //   attention, teams                                                   to, under `lock`
 //   obstacles              reasons not to try a blocking call in a     queued sends, chaos
 //                          task (engine/attempt.h)
-//   test_rest              what a thread without a task does after     crowd/
-//                          some tests in vain (runtime.h)
+//   test_rest              what a thread does after a test in vain,    crowd/
+//                          where ranks outnumber cores (runtime.h)
 //   tell_senders           the same of one that has called MPI, where  crowd/
 //                          ranks outnumber cores (call_path.h)
 //   runtime                the task runtime's functions                the first who asks

@@ -154,13 +154,18 @@ void suspend(sennit_task *task, const Operation &operation) {
     runtime().sennit_task_suspend_for(task, &wait);
 }
 void yield_to_tasks() {
-    if (!in_task()) {
-        if (void (*const rest)() = g_calls.test_rest.load(std::memory_order_relaxed))
-            rest();
+    if (!in_task())
         return;
-    }
     const InCallback::Aside aside;
     runtime().sennit_task_tests();
+}
+void rest_after_test() {
+    // To switch to another task costs less than to leave the core, and it may test, too.
+    constexpr unsigned tests = 4;
+    if (t_tests_in_vain % tests == 0 && t_tests_in_vain % kTestsBeforeYield != 0)
+        yield_to_tasks();
+    if (void (*const rest)() = g_calls.test_rest.load(std::memory_order_relaxed))
+        rest();
 }
 void libraries_loaded() {
     if (const RuntimeFunctions *const found = present())

@@ -13,9 +13,11 @@ namespace {
 constexpr std::int64_t kNapNs = 50'000;
 constexpr std::int64_t kToNobodyNs = 1'000; // so short is a yield if nobody else wants the core
 constexpr std::int64_t kPauses = 8;         // of that length between two of those
+constexpr unsigned kTests = 4;              // before the next one
 constexpr int kRings = 8;                   // or ranks that test would wake all others for ever
 
 struct Rests {
+    unsigned tests = 0;        // in vain
     std::int64_t until_ns = 0; // the program's tests go on
     int rings = 0;
 };
@@ -25,6 +27,8 @@ constinit thread_local Rests t_rests __attribute__((tls_model("initial-exec")));
 
 void rest_between_tests() {
     t_spins.rests(); // what MPI has looked for was the program's
+    if (++t_rests.tests % kTests != 0)
+        return;
     const std::int64_t begin = monotonic_ns();
     if (begin < t_rests.until_ns)
         return;
