@@ -10,6 +10,8 @@
 #include "mpi/crowd/quick_tests.h"
 #include "mpi/quirks/born_complete.h"
 
+#include <atomic>
+#include <cstdio>
 #include <optional>
 
 namespace sennit::mpi {
@@ -47,6 +49,21 @@ class Patience {
     int tests_ = 0;
     std::int64_t end_ = 0;
 };
+
+// MPICH 4.0 has 262,144 requests, and ends the program where one more is wanted. Each operation of
+// a suspended task has one, and the program may have others.
+void warn_of_many([[maybe_unused]] std::int64_t pending) {
+#ifdef MPICH_NUMVERSION
+    constexpr std::int64_t many = 250'000;
+    static std::atomic<bool> told{false};
+    if (pending < many || told.exchange(true)) [[likely]]
+        return;
+    std::fprintf(stderr,
+                 "sennit: %d operations of tasks wait in MPI at once; MPICH has some 262,000 "
+                 "requests, and ends the program if it needs more: let fewer tasks wait at once\n",
+                 static_cast<int>(many));
+#endif
+}
 
 constexpr int kTestsOfIdle = 7;
 constexpr std::int64_t kFewPending = Rotation::kYoung;
@@ -119,6 +136,7 @@ SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
     if (urgency.on())
         urgency.tell(operation, task_urgency());
     tickets.begin_pending();
+    warn_of_many(tickets.pending());
     tickets.file(ticket);
     suspend(ticket.task, operation);
     SENNIT_ASSERT(ticket.state.is(TicketState::over));
