@@ -51,4 +51,9 @@ bool PersistentRequests::find(MPI_Request request, PersistentFacts &facts) {
     return known != nullptr;
 }
 
+bool PersistentRequests::is_known(MPI_Request request) {
+    PersistentFacts facts;
+    return find(request, facts);
+}
+
 } // namespace sennit::mpi

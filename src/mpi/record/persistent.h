@@ -36,8 +36,7 @@ class PersistentRequests {
     void put(MPI_Request request, const PersistentFacts &facts);
     void forget(MPI_Request request);
     bool has(MPI_Request request) {
-        PersistentFacts facts;
-        return find(request, facts);
+        return known_.load(std::memory_order_relaxed) != 0 && is_known(request);
     }
     // What is known of the request; false: nothing.
     bool find(MPI_Request request, PersistentFacts &facts);
@@ -47,6 +46,7 @@ class PersistentRequests {
     static constexpr unsigned kBucketBits = 10;
 
     Known **place_of(MPI_Request request);
+    bool is_known(MPI_Request request);
 
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     Known *buckets_[1u << kBucketBits] = {};
