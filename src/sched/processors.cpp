@@ -110,6 +110,11 @@ void Processors::set_sharing(bool shares) {
     set_active(active_.load(std::memory_order_relaxed));
 }
 
+void Processors::set_sharers(long processes) {
+    sharing_ = processes;
+    set_active(active_.load(std::memory_order_relaxed));
+}
+
 void Processors::set_wait_policy(WaitPolicy policy) {
     renew(wait_policy_, policy);
     set_active(1);

@@ -52,6 +52,7 @@ class Processors {
     void set_active(int workers);
     void set_wait_policy(WaitPolicy policy);
     void set_sharing(bool shares);
+    void set_sharers(long processes);
     void add_helpers(int more) { helpers_.fetch_add(more, std::memory_order_relaxed); }
 
   private:
@@ -99,6 +100,10 @@ inline void add_helpers(int more) {
 // Threads are bound to this many of the processors.
 inline void set_usable_processors(int usable) {
     g_processors.set_usable(usable);
+}
+// So many processes have these processors: somebody knows better than the launcher's tell.
+inline void set_sharers(long processes) {
+    g_processors.set_sharers(processes);
 }
 // Of those that the process was given.
 inline void set_processors(int processors) {

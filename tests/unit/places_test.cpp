@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -625,6 +626,8 @@ TEST(OwnShare, OfMoreRanksThanProcessorsSomeHaveTheSame) {
     }
     EXPECT_EQ(ranks[0] + ranks[1], 5);
     EXPECT_LE(std::abs(ranks[0] - ranks[1]), 1);
+    EXPECT_EQ(ranks_on_part(2, 5), std::max(ranks[0], ranks[1]));
+    EXPECT_EQ(ranks_on_part(8, 3), 1); // two, three and three processors
 }
 
 } // namespace

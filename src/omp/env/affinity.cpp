@@ -95,7 +95,7 @@ void finish_explicit(const char *name, const char *text, const char *wrong, Plac
     if (wrong) {
         warn("%s='%.200s' makes no sense at '%.100s'; it is ignored", name, text, wrong);
         list.clear();
-    } else if (list.keep(g_affinity.allowed) && (list.count() == 0 || !has_own_share())) {
+    } else if (list.keep(g_affinity.allowed) && (list.count() == 0 || ranks_on_own_share() == 0)) {
         warn("%s='%.200s' names processors that this process may not use: %s", name, text,
              list.count() > 0 ? "they are left out" : "none is left; it is ignored");
     }
@@ -295,6 +295,8 @@ void choose_processors() {
         sched::g_processors.begin();
     }
     g_affinity.allowed = g_affinity.started;
+    if (const int ranks = ranks_on_own_share())
+        sched::set_sharers(ranks);
     const char *text = variable("KMP_HW_SUBSET");
     if (!text || !stands_for_libomp()) // GCC's runtime does not know it
         return;

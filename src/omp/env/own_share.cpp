@@ -137,9 +137,9 @@ int count_before(const CpuSet &set, int cpu) {
     return count;
 }
 
-bool &has_kept() {
-    static bool kept = false;
-    return kept;
+int &ranks_on_share() {
+    static int ranks = 0;
+    return ranks;
 }
 
 } // namespace
@@ -152,8 +152,8 @@ CpuSet processors_of(pid_t process) {
     return set;
 }
 
-bool has_own_share() {
-    return has_kept();
+int ranks_on_own_share() {
+    return ranks_on_share();
 }
 
 bool cores_move() {
@@ -197,7 +197,8 @@ CpuSet part_of(const PlaceList &cores, Sharers sharers) {
 bool keep_to_own_share() {
     const char *said_by = nullptr;
     const Sharers node = rank_of_node(said_by);
-    if (has_kept() || node.ranks <= 1 || cores_move()) // a second share would be one of the first
+    // A second share would be one of the first.
+    if (ranks_on_share() > 0 || node.ranks <= 1 || cores_move())
         return false;
     const CpuSet own = processors_of(0);
     if (own.count() <= 1 || !binds_by_choice(own))
@@ -209,9 +210,10 @@ bool keep_to_own_share() {
     if (add_machine_places(Level::cores, own, cores))
         cores.add_singles(own);
     const CpuSet part = part_of(cores, sharers);
-    has_kept() =
-        sched_setaffinity(0, CpuSet::kBytes, reinterpret_cast<const cpu_set_t *>(part.data())) == 0;
-    return has_kept();
+    if (sched_setaffinity(0, CpuSet::kBytes, reinterpret_cast<const cpu_set_t *>(part.data())) != 0)
+        return false;
+    ranks_on_share() = ranks_on_part(own.count(), sharers.ranks);
+    return true;
 }
 
 } // namespace sennit::omp

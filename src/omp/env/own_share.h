@@ -17,7 +17,8 @@ namespace sennit::omp {
 // Once, before sched::setup(); or when a program that was not known to need OpenMP does so. True:
 // the calling thread, the initial one, has fewer processors now.
 bool keep_to_own_share();
-bool has_own_share(); // it has, earlier
+// It has, earlier: so many ranks have the same share. 0: it has not.
+int ranks_on_own_share();
 
 // Those of a process, or of the calling thread (0), as the system says; none where it does not.
 CpuSet processors_of(pid_t process);
@@ -39,6 +40,10 @@ struct Sharers {
 // one, either in turns or one set after the other: whichever of both fits to where the set is.
 Sharers sharers_of(const CpuSet &own, const CpuSet &launchers, Sharers node);
 
+// How many sharers have the same part of so many processors, at most?
+constexpr int ranks_on_part(int processors, int sharers) {
+    return sharers > processors ? (sharers + processors - 1) / processors : 1;
+}
 // The part of `cores` that is one sharer's, whole cores if there are enough; `cores` are in the
 // order of the machine. With more sharers than processors some have the same one.
 CpuSet part_of(const PlaceList &cores, Sharers sharers);
