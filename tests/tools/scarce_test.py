@@ -150,6 +150,30 @@ def test_few_open_files():
                 assert code != 2 or said, (most, way)
 
 
+def test_no_more_processes():
+    """Root has as many as it likes, so as a user that nobody is."""
+    nobody = 61_234
+    if os.geteuid() != 0 or subprocess.run(["test", "-x", SENNIT, "-a", "-x", COMPUTE[0]], check=False,
+                                           user=nobody).returncode != 0:
+        print("skipped: only root can become another user, who has to see the build folder")
+        return
+
+    def alone():
+        os.setgroups([])
+        os.setgid(nobody)
+        os.setuid(nobody)
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+    with new_folder() as folder:
+        os.chown(folder, nobody, nobody)
+        board = {"SENNIT_BOARD": os.path.join(folder, "board")}
+        computes(["exec", "--threads", "8", *COMPUTE], "cannot make another thread", prepare=alone)
+        refused(["pool", "start", "p"], "cannot start", prepare=alone, **board)
+        refused(["run", "--apart", "-n", "1", *COMPUTE, ":", "-n", "1", *COMPUTE], "no process", prepare=alone,
+                **board)
+        for way in WAYS:
+            refused(["run", *way, *ranks(MPIS[0], "exit", "0", "0")], "mpiexec", prepare=alone, **board)
+
+
 def test_little_address_space():
     """As much as the programs need without Sennit."""
     for mpi in MPIS:
