@@ -2,6 +2,7 @@
 #include "watch/watch.h"
 
 #include "base/config.h"
+#include "base/held_signals.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/rank.h"
@@ -110,6 +111,7 @@ void Watch::print(const char *headline, const Report &report) {
     char *all = nullptr;
     const int size =
         asprintf(&all, "sennit: %s: %s\n%s", who(), headline, report.text ? report.text : "");
+    const HeldSignals held({SIGPIPE, SIGXFSZ}); // the program does not die of a report
     char *shown = nullptr;
     std::size_t length = 0;
     if (std::FILE *const out = size > 0 ? open_memstream(&shown, &length) : nullptr) {
