@@ -25,9 +25,8 @@ void heed_cancellation() {
     observed::set(observed::kCancellation);
 }
 
-// Only LLVM's front door gives a task flags of its own, or makes it untied.
 SENNIT_COLD bool detail::nests_at_once(const sched::Worker &worker) {
-    return (worker.task->abi_flags != 0 || worker.task->is(Task::kUntied)) && worker.may_bury();
+    return worker.may_bury();
 }
 
 void setup() {

@@ -356,8 +356,12 @@ constexpr std::uint32_t kNever = 0xffffffff;
 // implicit task does: a recursion would go as deep as there are tasks.
 bool nests_at_once(const sched::Worker &worker);
 inline bool at_once(const sched::Worker &worker) {
-    return worker.slot->outside || (g_lone_at_once.load(std::memory_order_relaxed) &&
-                                    (!worker.task->is_explicit() || nests_at_once(worker)));
+    const Task &creator = *worker.task;
+    // Only LLVM's front door gives a task flags of its own, or makes it untied.
+    const bool is_llvms = (creator.abi_flags | (creator.flags & Task::kUntied)) != 0;
+    return worker.slot->outside ||
+           (g_lone_at_once.load(std::memory_order_relaxed) &&
+            (!creator.is_explicit() || (is_llvms && nests_at_once(worker))));
 }
 } // namespace detail
 
