@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <memory>
 #include <poll.h>
 #include <signal.h>
@@ -180,6 +181,14 @@ class Host {
         return end + static_cast<int>(descriptors.size()) <= getdtablesize();
     }
 
+    // A rank's program, its dynamic linker and a file of /proc are open at once while it starts.
+    static bool has_room_to_read() {
+        const Descriptor some[] = {Descriptor(open_nothing()), Descriptor(open_nothing()),
+                                   Descriptor(open_nothing())};
+        return std::all_of(std::begin(some), std::end(some),
+                           [](const Descriptor &one) { return bool(one); });
+    }
+
     // One after the other (messages.h). One that does not answer, since it was stopped, keeps the
     // others for a moment only.
     void invite() {
@@ -204,7 +213,7 @@ class Host {
         std::vector<Descriptor> descriptors;
         bool too_many = false;
         const auto request = receive_request(connection.number(), descriptors, too_many);
-        if (too_many || !has_room_for_copies(descriptors))
+        if (too_many || !has_room_for_copies(descriptors) || !has_room_to_read())
             return refuse(connection, too_many_files());
         if (!request || descriptors.size() != request->descriptors.size())
             return;

@@ -17,12 +17,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace sennit::tool {
@@ -71,7 +73,7 @@ int wait_for(pid_t child) {
     for (int waited_ms = 0; waitpid(child, &status, WNOHANG) == 0; ++waited_ms) {
         if (waited_ms > patience_ms)
             kill(child, SIGKILL);
-        usleep(1000);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return status;
 }
