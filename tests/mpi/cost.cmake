@@ -36,7 +36,7 @@ if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)
         endforeach()
         # Inside tasks: instructions a trip beyond the bare one outside, of which MPI's tests and the
         # task itself have a part. A trip of `turns` has both sides: four tasks, two of which wait.
-        set(limits_mpich_fa chain=1820,independent=1680,suspended=6800,bound=6950,bound_chain=2280,detached_chain=3080,turns_blocking=16800,turns_bound=15500,turns_detached=16200)
+        set(limits_mpich_fa chain=1820,independent=1680,suspended=6800,bound=6950,bound_chain=2280,detached_chain=3080,turns_blocking=16800,turns_bound=15500,turns_detached=16450)
         set(limits_mpich_steal chain=1370,independent=1570,suspended=6300,turns_bound=13850)
         set(limits_openmpi_fa chain=1850,independent=1370,suspended=2600,bound_chain=1900,turns_bound=11700)
         set(limits_openmpi_steal chain=1380,independent=1280,suspended=2000)
