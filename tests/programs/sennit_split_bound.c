@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program that binds its threads itself, in each of the ways that there are, in its first region. From
- * then on each thread has the processors that it has asked for, although it shared a worker with others.
+ * A program that binds its threads itself, in each of the ways that there are, in its first region.
+ * From then on each thread has the processors that it has asked for, although it shared a worker
+ * with others.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Threads' and tasks' automatic arrays of 20 MB, under a larger limit of the stack and no OMP_STACKSIZE:
- * a thread's stack is as large as the stock runtimes make it. Tasks that go on after others have begun
- * have arrays of the same size.
+ * Threads' and tasks' automatic arrays of 20 MB, under a larger limit of the stack and no
+ * OMP_STACKSIZE: a thread's stack is as large as the stock runtimes make it. Tasks that go on after
+ * others have begun have arrays of the same size.
  */
 #include "check.h"
 #include <omp.h>

@@ -2,7 +2,7 @@
 // Cancellation (OpenMP 5.2, 11.5 and 11.6), where cancel-var is true.
 //
 //     a cancelled region              a flag on the team
-//     a cancelled loop or sections    a flag on the team, until the barrier that ends it, or the join
+//     a cancelled loop or sections    a flag on the team, until the barrier or join that ends it
 //     a cancelled taskgroup           a flag on the group
 //
 // Threads look at the flags at cancellation points and barriers. barrier() lets the threads of a

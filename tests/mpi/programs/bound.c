@@ -17,7 +17,8 @@ int main(int argc, char **argv) {
         char line[8192]; /* written at once: other ranks write, too */
         cpu_set_t set;
         sched_getaffinity(0, sizeof set, &set);
-        int used = sprintf(line, "rank %d thread %d of %d cpus", rank, omp_get_thread_num(), omp_get_num_threads());
+        int used = sprintf(line, "rank %d thread %d of %d cpus", rank, omp_get_thread_num(),
+                           omp_get_num_threads());
         for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
             if (CPU_ISSET(cpu, &set))
                 used += sprintf(line + used, " %d", cpu);

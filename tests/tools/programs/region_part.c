@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * For own_runtime_test.py: a library with OpenMP in it, of either compiler. Code of one library is called
- * in a region of another: with one runtime it sees the region.
+ * For own_runtime_test.py: a library with OpenMP in it, of either compiler. Code of one library is
+ * called in a region of another: with one runtime it sees the region.
  */
 #include <omp.h>
 
