@@ -85,13 +85,15 @@ Output::~Output() {
 }
 
 void Output::finish() {
+    // What could not be written before is tried again here, and fails for the same reason.
     errno = 0;
-    const bool failed = std::ferror(file_) != 0 || std::fflush(file_) != 0;
+    const bool flushed = std::fflush(file_) == 0;
     const int reason = errno;
+    const bool failed = std::ferror(file_) != 0 || !flushed;
     const bool closed = std::fclose(file_) == 0;
     file_ = nullptr;
     if (failed || !closed || (!part_.empty() && std::rename(part_.c_str(), place_.c_str()) != 0)) {
-        const int error = failed && reason != 0 ? reason : errno;
+        const int error = !failed ? errno : reason != 0 ? reason : EIO;
         if (!part_.empty())
             std::remove(part_.c_str());
         throw cannot_write(path_, error);
