@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tasks that complete before their creator goes on: if(0), final, mergeable; and taskwait, taskgroup
- * and a taskloop, which wait for what is bound to tasks.
+ * and a taskloop, which wait for what is bound to tasks. A message that a final task's child receives
+ * is asked for just before.
  */
 // stock
 #include <mpi.h>
 #include <stdio.h>
 
-enum { ROUNDS = 100, LOOP = 8 };
+enum { ROUNDS = 100, LOOP = 8, LATE = 20 };
 static int places[4], loop[LOOP];
 
 static void send(int round) {
@@ -34,6 +35,52 @@ static void send(int round) {
         MPI_Ssend(&loop[i], 1, MPI_INT, 1, 3 + i, MPI_COMM_WORLD);
     for (int i = 0; i < LOOP; ++i)
         loop[i] = -3;
+}
+
+/* The one that is asked for. */
+static void send_late(int round) {
+    int asked = -1;
+    MPI_Recv(&asked, 1, MPI_INT, 1, LATE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (asked != round)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Send(&asked, 1, MPI_INT, 1, LATE, MPI_COMM_WORLD);
+}
+
+static void receive_in_task(int form, int *here) {
+    if (form == 0) {
+#pragma omp task firstprivate(here)
+        MPI_Recv(here, 1, MPI_INT, 0, LATE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (form == 1) {
+#pragma omp task firstprivate(here)
+        {
+            MPI_Request request;
+            MPI_Irecv(here, 1, MPI_INT, 0, LATE, MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+    } else if (form == 2) {
+#pragma omp task mergeable firstprivate(here)
+        {
+#pragma omp task if (1) firstprivate(here)
+            MPI_Recv(here, 1, MPI_INT, 0, LATE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    } else {
+#pragma omp taskloop nogroup if (form == 3) firstprivate(here)
+        for (int i = 0; i < 1; ++i)
+            MPI_Recv(&here[i], 1, MPI_INT, 0, LATE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* A final task, whose tasks are all included, and is right behind them. */
+static int receive_late(int round) {
+    int bad = 0, value = -5, *here = &value;
+#pragma omp task final(1) firstprivate(here) shared(bad)
+    {
+        MPI_Send(&round, 1, MPI_INT, 0, LATE, MPI_COMM_WORLD);
+        receive_in_task(round % 5, here);
+        bad += *here != round;
+    }
+#pragma omp taskwait
+    return bad;
 }
 
 static int receive(int round) {
@@ -68,10 +115,13 @@ int main(int argc, char **argv) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
     for (int round = 0; round < ROUNDS; ++round)
-        if (rank == 0)
+        if (rank == 0) {
             send(round);
-        else if (rank == 1)
+            send_late(round);
+        } else if (rank == 1) {
             bad += receive(round);
+            bad += receive_late(round);
+        }
     if (bad)
         fprintf(stderr, "rank %d: %d values are wrong\n", rank, bad);
     MPI_Finalize();
