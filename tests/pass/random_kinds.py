@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of random MPI programs (random_programs.py). A program is a list of steps: what each rank does in it, as C text.
 
-    tasks         a task for each message, made in the order of the list: nothing can deadlock where tasks are suspended
+    tasks         a task for each message, made in the order of the list: nothing can deadlock where tasks are suspended. Some are
+                  undeferred, or children of tasks that compute behind them; loops of tasks, too
     rows          each step goes one way, or to and fro; messages are received in a row or in a loop, with other work in between
                   that may touch their buffers
     windows       more of it: loops, triangles, tables of places, conditions, copies and early ends, behind the messages, too
@@ -124,9 +125,42 @@ class TaskProgram(Program):
     tag = 0
 
     def task(self, access, buffers, body):
-        clauses = " ".join(f"depend({access}: b[{i}][0])" for i in sorted(set(buffers)))
-        extra = self.dice.choice(["", "", "", " if(0)", " final(1)", " untied", " mergeable", " priority(1)"])
-        return f"#pragma omp task {clauses}{extra}\n{{ {body} }}\n"
+        if self.dice.random() < 0.3:
+            return self.parent(sorted(set(buffers)), body)
+        return self.directive(self.depend(access, buffers), body)
+
+    def depend(self, access, buffers):
+        return " ".join(f"depend({access}: b[{i}][0])" for i in sorted(set(buffers)))
+
+    def directive(self, clauses, body, tied=False):
+        extra = self.dice.choice(["", "", "", "if(0)", "if(zero)", "if(!zero)", "final(1)", "final(zero)", "untied", "mergeable",
+                                  "mergeable if(0)", "priority(1)"])
+        if tied and extra == "untied": # clang 19 crashes at a taskgroup in an untied task
+            extra = ""
+        return f"#pragma omp task {clauses} {extra}\n{{ {body} }}\n"
+
+    def parent(self, buffers, body):
+        """A task whose child does it, and behind that what is right only if the child is complete."""
+        form = self.dice.choice(["final", "final", "final", "final loop", "undeferred", "wait", "group", "loop", "undeferred loop"])
+        if "loop" in form:
+            extra = self.dice.choice(["", "mergeable", "untied"])
+            if "undeferred" in form:
+                extra += self.dice.choice([" if(0)", " if(taskloop: zero)"])
+            elif "final" in form:
+                extra += " nogroup"
+            child = f"#pragma omp taskloop num_tasks(1) {extra}\nfor (int l = 0; l < 1; ++l) {{ {body} }}\n"
+        elif form == "undeferred":
+            child = f"#pragma omp task {self.dice.choice(['if(0)', 'if(zero)', 'if(0) mergeable'])}\n{{ {body} }}\n"
+        elif form == "final" and self.dice.random() < 0.4: # all of its descendants are included
+            child = self.directive("", "\n" + self.directive("", body))
+        else:
+            child = self.directive("", body)
+        child = {"wait": f"{child}#pragma omp taskwait\n", "group": f"#pragma omp taskgroup\n{{\n{child}}}\n"}.get(form, child)
+        clauses = self.depend("inout", buffers)
+        behind = "".join(f"mix(b[{i}], {self.dice.choice([1, 8, 50])}, {self.dice.randrange(9)});" for i in buffers)
+        if "final" in form:
+            return f"#pragma omp task {clauses} {self.dice.choice(['final(1)', 'final(!zero)', 'final(1) mergeable'])}\n{{\n{child}{behind} }}\n"
+        return self.directive(clauses, f"\n{child}{behind}", tied=form == "group")
 
     def all(self, begin, i):
         """A message and one to nobody, waited for together."""
@@ -200,10 +234,15 @@ class TaskProgram(Program):
         sends = self.task("inout", which, body)
         if self.dice.random() < 0.3: # by the creator itself, when all that was before is over
             sends = f"#pragma omp taskwait\n{body}\n"
-        receives = ""
-        for k, _ in enumerate(which):
-            to = self.dice.randrange(BUFFERS)
-            receives += self.receive(to, n if k < count else 1, self.tag + k)
+        receives, all_tasks = "", range(len(which))
+        if self.dice.random() < 0.3: # those of the row by the tasks of a loop
+            to = [(first + k) % BUFFERS for k in range(count)]
+            loop = (f"#pragma omp taskloop grainsize(1) {self.dice.choice(['', 'if(0)', 'if(zero)', 'final(1)', 'mergeable'])}\n"
+                    f"for (int k = 0; k < {count}; ++k)\n"
+                    f"MPI_Recv(b[({first} + k) % BUFFERS], {arguments}, MPI_STATUS_IGNORE);\n")
+            receives, all_tasks = self.directive(self.depend("inout", to), f"\n{loop}mix(b[{first}], {n}, 5);"), range(count, len(which))
+        for k in all_tasks:
+            receives += self.receive(self.dice.randrange(BUFFERS), n if k < count else 1, self.tag + k)
         self.tag += len(which)
         return sends, receives
 
