@@ -22,7 +22,7 @@ struct Request {
 // What it is made of.
 struct Spec {
     void *entry = nullptr;   // the compiler's function
-    std::uint32_t flags = 0; // kUntied, kFinal, kMergeable, kRunsAlways
+    std::uint32_t flags = 0; // kUntied, kFinal, kMergeable, kRunsAlways, kNests
     int priority = 0;
     std::size_t room = 0; // bytes of the payload
 };

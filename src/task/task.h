@@ -109,6 +109,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kTests = 1u << 19,      // has tested in vain for some time
         kAhead = 1u << 20, // kUndeferred; deferred for the program: nobody waits for its events
         kPiece = 1u << 21, // kAhead; a part of its parent's work: their parent is the same
+        kNests = 1u << 22, // in a team of one its tasks run at once: LLVM's ABI
     };
 
     // The parent of many children has three lines that threads share. It writes the first one when
@@ -357,11 +358,9 @@ constexpr std::uint32_t kNever = 0xffffffff;
 bool nests_at_once(const sched::Worker &worker);
 inline bool at_once(const sched::Worker &worker) {
     const Task &creator = *worker.task;
-    // Only LLVM's front door gives a task flags of its own, or makes it untied.
-    const bool is_llvms = (creator.abi_flags | (creator.flags & Task::kUntied)) != 0;
-    return worker.slot->outside ||
-           (g_lone_at_once.load(std::memory_order_relaxed) &&
-            (!creator.is_explicit() || (is_llvms && nests_at_once(worker))));
+    return worker.slot->outside || (creator.is(Task::kImplicit | Task::kInitial | Task::kNests) &&
+                                    g_lone_at_once.load(std::memory_order_relaxed) &&
+                                    (!creator.is_explicit() || nests_at_once(worker)));
 }
 } // namespace detail
 

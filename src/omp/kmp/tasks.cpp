@@ -112,7 +112,7 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
     const std::size_t shareds_at = (size + 15) & ~std::size_t{15};
     task::Spec spec;
     spec.entry = reinterpret_cast<void *>(entry);
-    spec.flags = translate(static_cast<std::uint32_t>(flags));
+    spec.flags = translate(static_cast<std::uint32_t>(flags)) | Task::kNests;
     spec.room = shareds_at + shareds_size;
     Task &task = kmp::make_task(worker, spec, static_cast<std::uint32_t>(flags));
     auto *made = static_cast<KmpTask *>(task.payload());
