@@ -117,6 +117,12 @@ def trips(options, board):
         check(job.code == 0 and len(requests(job)) == 2 and sum(requests(job)) > 0.9,
               f"{case}: one of two ranks can always go on, after few tests in vain", job)
 
+    # What a rank gets from another one's window, that one has to send, which sleeps in a barrier. It is rung for that.
+    for together in (False, True):
+        job = Job(options, 2, "get", str(FEW_TRIPS), board=board, cores=first_core(), together=together).end()
+        check(job.code == 0 and len(requests(job)) == 2 and sum(requests(job)) > 0.9,
+              f"get: one of two ranks can always go on, {together=}", job)
+
     # Beside a program that computes each yield takes a time slice. They find that out, and sleep instead.
     busy = subprocess.Popen(["taskset", "-c", first_core(), sys.executable, "-c", "while True: pass"])
     try:

@@ -39,8 +39,47 @@ static void regions_inside_tasks(int levels) {
     CHECK(tasks == 60 || (tasks == 20 && (levels == 1)));
 }
 
+/* As libraries have them: a loop of a region, or a loop of tasks, in a task whose team is idle. */
+static void loops_inside_tasks(void) {
+    enum { items = 64 };
+    int visits[items] = {0}, team = 0;
+    long sum = 0;
+    omp_set_max_active_levels(1);
+#pragma omp parallel
+#pragma omp single
+    for (int round = 0; round < 20; ++round) {
+#pragma omp task shared(sum, team, visits)
+        {
+#pragma omp parallel for reduction(+ : sum)
+            for (int i = 0; i < items; ++i) {
+                if (i == 0)
+                    team = omp_get_num_threads();
+                ++visits[i];
+                sum += i;
+            }
+        }
+#pragma omp taskwait
+        CHECK(team == 1 || omp_get_num_threads() == 1);
+#pragma omp task shared(sum, visits)
+        {
+            long found = 0;
+#pragma omp taskloop reduction(+ : found) num_tasks(16)
+            for (int i = 0; i < items; ++i) {
+                ++visits[i];
+                found += i;
+            }
+            sum += found;
+        }
+#pragma omp taskwait
+    }
+    CHECK_EQ(sum, 20L * items * (items - 1));
+    for (int i = 0; i < items; ++i)
+        CHECK_EQ(visits[i], 40);
+}
+
 int main(void) {
     omp_set_dynamic(0);
+    loops_inside_tasks();
     regions_inside_tasks(2);
     if (check_threads() > 1)
         regions_inside_tasks(1);

@@ -334,6 +334,8 @@ class Wrapper:
             # Of a send that MPI does not copy aside: was it over at once?
             learns = f', {self.request or "request"}' if self.call["name"] in ("Send", "Rsend", "Isend", "Irsend") else ""
             fields["rings"] = f'{told}({comm}, {fields["peer"]}, {fields["of_count"]}, error{learns});'
+        elif self.request and self.object == "window(win)" and "target_rank" in self.names:
+            fields["rings_post"] = "rings_target(win, target_rank, error);"
 
     def template(self):
         if self.kind == "start":

@@ -68,4 +68,20 @@ std::uint64_t Members::fingerprint() const {
     return sum;
 }
 
+int target_in_world(MPI_Win win, int target) {
+    static constexpr auto group_of = SENNIT_BARE(Win_get_group);
+    static constexpr auto world_group = SENNIT_BARE(Comm_group);
+    static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+    MPI_Group of_win = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+    int rank = MPI_UNDEFINED;
+    if (target < 0 || group_of(win, &of_win) != MPI_SUCCESS)
+        return -1;
+    if (world_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS ||
+        translate(of_win, 1, &target, world, &rank) != MPI_SUCCESS || rank == MPI_UNDEFINED)
+        rank = -1;
+    free_group(world);
+    free_group(of_win);
+    return rank;
+}
+
 } // namespace sennit::mpi

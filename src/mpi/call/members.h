@@ -33,4 +33,7 @@ class Members {
     bool inter_ = false;
 };
 
+// The rank of a window's target in the whole job, or -1, as in_world().
+int target_in_world(MPI_Win win, int target);
+
 } // namespace sennit::mpi

@@ -180,6 +180,18 @@ SENNIT_HOT void Neighbours::ring(MPI_Comm comm, int peer) {
     ring_slot(slot_of(comm, peer));
 }
 
+void Neighbours::ring_target(MPI_Win win, int target) {
+    if (!world_)
+        return;
+    const Inside inside;
+    const int rank = target_in_world(win, target);
+    if (rank < 0 || rank == world_->own)
+        return;
+    const int slot = world_->slots[rank];
+    note_slot(slot, 0);
+    ring_slot(slot);
+}
+
 SENNIT_HOT int Neighbours::slot_of(MPI_Comm comm, int peer) {
     const Ranks *ranks = ranks_of(comm);
     return ranks && peer >= 0 && peer < ranks->size ? ranks->slots[peer] : -1;

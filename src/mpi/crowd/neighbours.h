@@ -73,6 +73,8 @@ class Neighbours {
     int ranks_on_node(MPI_Comm comm);
     // Ring this rank: a message has been sent to it, or one that it sends is wanted.
     void ring(MPI_Comm comm, int peer);
+    // An operation on a window has been started: ring its target, which may have to answer.
+    void ring_target(MPI_Win win, int target);
     // A collective call has been started: ring the ranks that it sends to.
     void ring_partners(MPI_Comm comm, int root);
     // The same, and the program waits for the call's request: they may have to answer.

@@ -40,6 +40,12 @@ inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type
     if (slot >= 0 && slot != g_crowd.neighbours.own_slot())
         g_crowd.lengths.note_at_once(message_length(count, type));
 }
+// An operation on a window, whose request somebody is going to wait for. It may be over only when
+// its target has answered, inside of some call of MPI.
+inline void rings_target(MPI_Win win, int target, int error) {
+    if (crowded() && error == MPI_SUCCESS) [[unlikely]]
+        g_crowd.neighbours.ring_target(win, target);
+}
 // Is a collective on the communicator made in the form that is for ranks that outnumber cores? The
 // answer is the same on all its ranks.
 inline bool crowds(MPI_Comm comm) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|threads|wait SECONDS|long SECONDS|trips TRIPS|spins TRIPS|fence SECONDS|meet
- * SECONDS|kill|leave|stop| start COMMAND */
+ * usage: doorbells all|threads|wait SECONDS|long SECONDS|trips TRIPS|spins TRIPS|get TRIPS|fence
+ * SECONDS|meet SECONDS|kill|leave|stop| start COMMAND */
 #include "check.h"
 
 #include <pthread.h>
@@ -377,6 +377,46 @@ static void send_to_and_fro(int trips, int spins) {
     CHECK(in_vain < (long)FEW * trips);
 }
 
+/* A rank gets from the other one, or the other way round, what takes an answer of the one that
+ * waits. */
+static void get_and_wait(int trips) {
+    enum { room = 16 };
+    int *memory; /* [0] is got, [4] is summed up, [8] is put: each in 16 bytes of its own
+                    (IN_WINDOW) */
+    MPI_Win window;
+    MPI_Win_allocate(room * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                     &window);
+    memory[0] = 100 + rank;
+    memory[4] = memory[8] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, window);
+    begin_wait();
+    for (int source = 0; source < ranks; ++source) {
+        for (int i = 0; i < trips && rank == (source + 1) % ranks; ++i) {
+            int got = -1, sum = -1, one = 1;
+            MPI_Request request;
+            MPI_Rget(&got, 1, MPI_INT, source, 0, 1, MPI_INT, window, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            CHECK(got == 100 + source);
+            MPI_Rget_accumulate(&one, 1, MPI_INT, &sum, 1, MPI_INT, source, 4, 1, MPI_INT, MPI_SUM,
+                                window, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            CHECK(sum == i);
+            MPI_Rput(&sum, 1, MPI_INT, source, 8, 1, MPI_INT, window, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            MPI_Win_flush(source, window);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    end_wait();
+    MPI_Win_unlock_all(window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
+    CHECK(memory[0] == 100 + rank && memory[4] == trips && memory[8] == trips - 1);
+    MPI_Win_unlock(rank, window);
+    MPI_Win_free(&window);
+}
+
 /* The same, for it to come to a barrier. */
 static void meet_late(double seconds) {
     begin_wait();
@@ -434,6 +474,8 @@ int main(int argc, char **argv) {
         compute_long(atof(argv[2]));
     } else if (argc > 2 && (strcmp(argv[1], "trips") == 0 || strcmp(argv[1], "spins") == 0)) {
         send_to_and_fro(atoi(argv[2]), strcmp(argv[1], "spins") == 0);
+    } else if (argc > 2 && strcmp(argv[1], "get") == 0) {
+        get_and_wait(atoi(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "fence") == 0) {
         fence_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "meet") == 0) {

@@ -191,6 +191,43 @@ static void bind_receive(int *into, int tag) {
     CHECK(TAMPI_Iwait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 }
 
+/* One call of several for the requests of a task: null requests, none at all, statuses or not.
+ * Those are valid for the tasks that depend on it. */
+static void several_requests(void) {
+    static int got[2 * messages], values[2 * messages];
+    static MPI_Status statuses[2 * messages][2];
+    for (int i = 0; i < 2 * messages; ++i) {
+#pragma omp task firstprivate(i) depend(out : got[i], statuses[i])
+        {
+            MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+            got[i] = -1;
+            values[i] = 1000 * rank + i;
+            MPI_Irecv(&got[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &requests[0]);
+            MPI_Isend(&values[i], 1, MPI_INT, next(), i, MPI_COMM_WORLD, &requests[1]);
+            if (i % 3 == 0) {
+                CHECK(TAMPI_Iwaitall(2, requests, statuses[i]) == MPI_SUCCESS);
+            } else if (i % 3 == 1) {
+                CHECK(TAMPI_Iwaitall(3, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+            } else {
+                CHECK(TAMPI_Iwait(&requests[0], &statuses[i][0]) == MPI_SUCCESS);
+                CHECK(TAMPI_Iwait(&requests[1], MPI_STATUS_IGNORE) == MPI_SUCCESS);
+                CHECK(TAMPI_Iwaitall(0, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+                CHECK(TAMPI_Iwait(&requests[2], MPI_STATUS_IGNORE) == MPI_SUCCESS);
+            }
+        }
+#pragma omp task firstprivate(i) depend(in : got[i], statuses[i])
+        {
+            int count = 1;
+            if (i % 3 != 1) {
+                MPI_Get_count(&statuses[i][0], MPI_INT, &count);
+                CHECK(statuses[i][0].MPI_SOURCE == previous() && statuses[i][0].MPI_TAG == i);
+            }
+            CHECK(count == 1 && got[i] == 1000 * previous() + i);
+        }
+    }
+#pragma omp taskwait
+}
+
 /* An undeferred task holds its creator until it is complete: it has what it asked for (OpenMP 5.2,
  * 12.5). The messages come from other tasks, for a rank may be its own neighbour. */
 static void undeferred(void) {
@@ -269,7 +306,10 @@ int main(int argc, char **argv) {
         undeferred();
 #pragma omp parallel
 #pragma omp single
-    undeferred_in_order();
+    {
+        undeferred_in_order();
+        several_requests();
+    }
     undeferred(); /* outside of parallel regions */
     collectives();
     MPI_Buffer_detach(&buffer, &size);
