@@ -7,8 +7,8 @@ all data begins anew. A file is compiled plainly (-O0: what the source says) and
     calls    Both ranks send short messages, compute, and receive them in any order: nothing waits for ever. Columns of two
              arrays, parts of them and an array of integers are sent, received and computed with, in rows of calls and in loops;
              what has been received is an index or a count of what follows. Under the MPI's own launcher, too
-    tasks    A task for each message, and some that compute. Both ranks make theirs in one order: nothing waits for ever
-             where tasks are suspended
+    tasks    A task for each message, and some that compute; or a child of one, and its parent computes behind it. Both ranks
+             make theirs in one order: nothing waits for ever where tasks are suspended
 
 A program that differs is made again alone, and printed.
 
@@ -161,12 +161,23 @@ class Tasks:
         return f"{array}(1, {number})", f"d{array}{number}"
 
     def task(self, lines, inout, read=()):
+        """Or a task whose child does it, and behind that what is right only if the child is complete."""
+        if self.dice.random() < 0.25:
+            form = self.dice.choice(["final(.true.)", "final(.true.)", "final(n > 5)", "wait", "group", "undeferred"])
+            child = self.single(lines, [], extra=self.dice.choice([" if(.false.)", " if(n > 9)"]) if form == "undeferred" else None)
+            child = {"wait": child + ["!$omp taskwait"], "group": ["!$omp taskgroup", *child, "!$omp end taskgroup"]}.get(form, child)
+            behind = [line for name in sorted(set(inout)) if name != "dk" for line in (
+                "do i = 1, n", f"{name[1]}(i, {name[2]}) = mod({name[1]}(i, {name[2]}) * 2 + i, 1009d0)", "end do")]
+            return self.single(child + behind, inout, read, " " + form if "final" in form else "")
+        return self.single(lines, inout, read)
+
+    def single(self, lines, inout, read=(), extra=None):
         """With a private error code, of which only MPI's calls know, or not."""
         clauses = "private(i, j, request, status" + self.dice.choice([", ierr"] * 5 + [""]) + ")"
         clauses += f" depend(inout: {', '.join(sorted(set(inout)))})" if inout else ""
         read = sorted(set(read) - set(inout))
         clauses += f" depend(in: {', '.join(read)})" if read else ""
-        clauses += self.dice.choice([""] * 6 + [" if(.false.)", " final(.true.)"])
+        clauses += self.dice.choice([""] * 6 + [" if(.false.)", " if(n > 5)", " final(.true.)", " final(n > 9)"]) if extra is None else extra
         return ["!$omp task default(shared) &", f"!$omp {clauses}", *lines, "!$omp end task"]
 
     def work(self, column, other):
