@@ -109,8 +109,9 @@ def test_folders_that_cannot_be_written():
     if not is_possible_to_mount():
         return
     with new_folder() as folder:
-        computes(["exec", *COMPUTE], prefix=with_mount("/tmp", "ro"))
-        computes(["exec", *COMPUTE], prefix=with_mount("/dev/shm", "ro"))
+        for place in ("/tmp", "/dev/shm"):
+            if not os.path.realpath(SENNIT).startswith(f"{place}/"):  # it would be hidden itself
+                computes(["exec", *COMPUTE], prefix=with_mount(place, "ro"))
         only_read = with_mount(folder, "ro")
         refused(["exec", f"--trace={folder}/trace", *COMPUTE], "Read-only", prefix=only_read)
         computes(["exec", *COMPUTE], "SENNIT_STATS", prefix=only_read, SENNIT_STATS=f"{folder}/stats")

@@ -87,7 +87,7 @@ class Writer {
     }
 
   private:
-    static void write_type(const Output &out, int type, const char *label,
+    static void write_type(Output &out, int type, const char *label,
                            const std::map<std::string, int> &values) {
         out.write(fmt::format("EVENT_TYPE\n0    {}    {}\nVALUES\n0    End\n", type, label));
         std::map<int, std::string> ordered;

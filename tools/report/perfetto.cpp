@@ -24,7 +24,7 @@ std::string escaped(const std::string &text) {
 
 class Writer {
   public:
-    Writer(const Job &job, const Output &out) : job_(job), out_(out) {}
+    Writer(const Job &job, Output &out) : job_(job), out_(out) {}
 
     void write() {
         out_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -144,7 +144,7 @@ class Writer {
     }
 
     const Job &job_;
-    const Output &out_;
+    Output &out_;
     bool first_ = true;
 };
 

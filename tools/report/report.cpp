@@ -84,16 +84,20 @@ Output::~Output() {
         std::remove(part_.c_str());
 }
 
+void Output::write(const std::string &text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() && error_ == 0)
+        error_ = errno;
+}
+
 void Output::finish() {
     // What could not be written before is tried again here, and fails for the same reason.
-    errno = 0;
-    const bool flushed = std::fflush(file_) == 0;
-    const int reason = errno;
-    const bool failed = std::ferror(file_) != 0 || !flushed;
+    if (std::fflush(file_) != 0 && error_ == 0)
+        error_ = errno;
+    const bool failed = std::ferror(file_) != 0 || error_ != 0;
     const bool closed = std::fclose(file_) == 0;
     file_ = nullptr;
     if (failed || !closed || (!part_.empty() && std::rename(part_.c_str(), place_.c_str()) != 0)) {
-        const int error = !failed ? errno : reason != 0 ? reason : EIO;
+        const int error = !failed ? errno : error_ != 0 ? error_ : EIO;
         if (!part_.empty())
             std::remove(part_.c_str());
         throw cannot_write(path_, error);

@@ -50,12 +50,13 @@ class Output {
     Output(const Output &) = delete;
     Output &operator=(const Output &) = delete;
     std::FILE *file() const { return file_; }
-    void write(const std::string &text) const { std::fwrite(text.data(), 1, text.size(), file_); }
+    void write(const std::string &text);
     void finish();
 
   private:
     std::string path_, place_, part_; // as given; without links; what takes the name at the end
     std::FILE *file_ = nullptr;
+    int error_ = 0; // of the first text that could not be written
 };
 
 } // namespace sennit::report
