@@ -18,15 +18,7 @@
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: does not hold: %s (errno %d)\n", __FILE__, __LINE__, #what,    \
-                    errno);                                                                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "check.h"
 
 enum { page = 4096, pages = 16, bytes = pages * page };
 static const int readable = PROT_READ | PROT_WRITE;

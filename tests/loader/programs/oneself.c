@@ -20,15 +20,7 @@
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: does not hold: %s (errno %d)\n", __FILE__, __LINE__, #what,    \
-                    errno);                                                                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "check.h"
 
 extern char **environ;
 static char **words;

@@ -2,6 +2,7 @@
  * A virtual rank that does what the first argument asks, and ends with 0 if all was as in a process
  * of its own. It has no MPI: what is tested is the loader. */
 #define _GNU_SOURCE
+#include "check.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,15 +24,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: does not hold: %s (errno %d)\n", __FILE__, __LINE__, #what,    \
-                    errno);                                                                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static int counted;
 static __thread int counted_by_thread;
