@@ -3,6 +3,7 @@
 starts the jobs, and attacks as a user without a name; as another user only the tests without an attacker run.
 
 Usage: other_users_launcher_test.py SENNIT FOLDER-OF-PROGRAMS MPI"""
+import contextlib
 import glob
 import os
 import shutil
@@ -51,7 +52,8 @@ for rank in (0, 1):
     taken += send(f"here\t{rank}\t{words[0]}".encode())
     taken += send(f"hang\t{rank}\t{words[0]}\t{now - 5 * 10**9}\t{now}\t{10**9}\t1\t0\n\n"
                   "sennit:   \033]0;OWNED\007\n".encode())
-print(taken)
+print(taken, flush=True)
+sys.stdin.read()  # the last words of a process that has ended may be a rank's
 """
 # That a rank has failed: as it was said once, and as it is said now.
 FAIL = SEND + r"""
@@ -93,10 +95,14 @@ def attacker(code, job, *words):
     return [PYTHON, "-c", code, str(job.process.pid), link, *map(str, words)]
 
 
+@contextlib.contextmanager
 def attack(code, job, *words, as_stranger=True):
-    done = subprocess.run(attacker(code, job, *words), check=True, capture_output=True, text=True, cwd="/",
-                          preexec_fn=become_stranger if as_stranger else None)
-    return int(done.stdout)
+    """How many messages were taken; the attacker may live as long as the block."""
+    with subprocess.Popen(attacker(code, job, *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          cwd="/", preexec_fn=become_stranger if as_stranger else None) as process:
+        yield int(process.stdout.readline())
+        process.stdin.close()
+    assert process.returncode == 0
 
 
 def waiting_job(**settings):
@@ -122,18 +128,21 @@ def test_nobody_makes_it_signal_a_process():
         if as_stranger and os.geteuid() != 0:
             continue
         with waiting_job() as job, subprocess.Popen(["sleep", "600"]) as bystander:
-            taken = attack(KILL, job, bystander.pid, as_stranger=as_stranger)
-            assert (taken == 0) == as_stranger, f"{taken} messages were taken, of another user: {as_stranger}"
-            finish(job)
-            assert bystander.poll() is None, "a process that is none of the job's was ended"
-            bystander.kill()
+            try:
+                with attack(KILL, job, bystander.pid, as_stranger=as_stranger) as taken:
+                    assert (taken == 0) == as_stranger, f"{taken} messages were taken, of another user: {as_stranger}"
+                    finish(job)
+                assert bystander.poll() is None, "a process that is none of the job's was ended"
+            finally:
+                bystander.kill()
 
 
 def test_another_user_makes_no_exit_code():
     if os.geteuid() == 0:
         with waiting_job() as job:
-            assert attack(FAIL, job) == 0, "a message of another user was taken"
-            finish(job)
+            with attack(FAIL, job) as taken:
+                assert taken == 0, "a message of another user was taken"
+                finish(job)
 
 
 def test_a_flood_of_messages_keeps_no_signal_away():
