@@ -6,34 +6,16 @@
 #pragma once
 
 #include "base/kept_file.h"
+#include "base/private_socket.h"
 
 #include <cstddef>
 #include <cstring>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 namespace sennit {
-
-// A folder, and no link to one, of this user, which nobody else may enter.
-inline bool is_private_folder(const char *path) {
-    struct stat facts{};
-    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
-           (facts.st_mode & 077) == 0;
-}
-
-// False: the path is too long for a socket's address.
-inline bool make_socket_address(const char *path, sockaddr_un &address) {
-    address = {};
-    address.sun_family = AF_UNIX;
-    const std::size_t length = std::strlen(path);
-    if (length >= sizeof address.sun_path)
-        return false;
-    std::memcpy(address.sun_path, path, length);
-    return true;
-}
 
 // A socket whose datagrams reach the launcher, or -1. A send waits for a launcher that is busy, but
 // `patience_s` seconds at most.

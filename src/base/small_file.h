@@ -25,4 +25,11 @@ inline std::size_t read_small_file(const char *path, char *text, std::size_t siz
     return length;
 }
 
+// Does the system promise no more memory than it has (vm.overcommit_memory is 2)? Then addresses
+// without memory count, too.
+inline bool counts_promised_memory() {
+    char text[8];
+    return read_small_file("/proc/sys/vm/overcommit_memory", text, sizeof text) > 0 && *text == '2';
+}
+
 } // namespace sennit

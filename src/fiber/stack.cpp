@@ -177,14 +177,14 @@ std::size_t fiber_stack_size(std::size_t bytes, std::uint64_t addresses, bool pr
 }
 
 void set_default_stack_size(std::size_t bytes) {
-    constexpr std::uint64_t kNever = 2; // the system promises no more memory than it has
+    g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
+    g_stacks.by_default = true;
+    if (bytes <= kUsualStack) // fibers have the same: nothing has to be asked
+        return;
     rlimit limit{};
     const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    const bool promises_count = read_number("/proc/sys/vm/overcommit_memory", 0) == kNever;
-    g_stacks.of_threads = whole_pages(bytes);
     g_stacks.size = whole_pages(fiber_stack_size(bytes, is_limited ? limit.rlim_cur : UINT64_MAX,
-                                                 promises_count, is_virtual_rank()));
-    g_stacks.by_default = true;
+                                                 counts_promised_memory(), is_virtual_rank()));
 }
 
 std::size_t stack_size() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/meeting.h"
 
+#include "base/private_socket.h"
 #include "base/small_file.h"
 
 #include <cerrno>
@@ -27,18 +28,9 @@ std::string make_private_folder(const std::string &path) {
         if (errno != ENOENT) // the last host may have removed it in between
             return "cannot look at the folder '" + path + "': " + std::strerror(errno);
     }
-    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
+    if (!is_private_folder(status))
         return "'" + path + "' is not a folder of yours alone: remove it, or set TMPDIR";
     return "";
-}
-
-bool make_address(const std::string &path, sockaddr_un &address) {
-    address = {};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path)
-        return false;
-    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    return true;
 }
 
 // Of this run of the system: a folder may be shared by several machines. Empty: not known.
@@ -110,7 +102,7 @@ std::string Meeting::enter() {
 Descriptor Meeting::find(int space) const {
     sockaddr_un address;
     Descriptor connection = make_socket();
-    if (!make_address(socket_path(space), address) || !connection ||
+    if (!make_socket_address(socket_path(space).c_str(), address) || !connection ||
         connect(connection.number(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0)
         return {};
     return connection;
@@ -119,7 +111,7 @@ Descriptor Meeting::find(int space) const {
 Descriptor Meeting::offer(int space, std::string &error) const {
     const std::string path = socket_path(space);
     sockaddr_un address;
-    if (!make_address(path, address)) {
+    if (!make_socket_address(path.c_str(), address)) {
         error = "the path of the socket '" + path + "' is too long: set TMPDIR to a shorter one";
         return {};
     }
@@ -167,7 +159,7 @@ void Meeting::remove_dead() const {
     for (const std::string &path : sockets) {
         sockaddr_un address;
         const Descriptor connection = make_socket();
-        if (!connection || !make_address(path, address) ||
+        if (!connection || !make_socket_address(path.c_str(), address) ||
             connect(connection.number(), reinterpret_cast<sockaddr *>(&address), sizeof address) ==
                 0 ||
             errno != ECONNREFUSED)

@@ -87,16 +87,10 @@ std::vector<std::string> with_inner_library(std::vector<std::string> environment
     return environment;
 }
 
-// Does the kernel refuse memory beyond what there is, whatever a mapping says (MAP_NORESERVE)?
-bool counts_all_memory() {
-    char text[8];
-    return read_small_file("/proc/sys/vm/overcommit_memory", text, sizeof text) > 0 && *text == '2';
-}
-
 std::size_t stack_size(const rlimit &limit) {
     std::size_t size = limit.rlim_cur;
     if (limit.rlim_cur == RLIM_INFINITY)
-        size = counts_all_memory() ? kUnlimitedWhereCounted : kUnlimitedStack;
+        size = counts_promised_memory() ? kUnlimitedWhereCounted : kUnlimitedStack;
     return page_up(std::max(std::min(size, std::size_t{1} << 40), kLeastStack));
 }
 

@@ -2,6 +2,7 @@
 #include "network/notices.h"
 
 #include "base/kept_file.h"
+#include "base/private_socket.h"
 #include "base/random_bytes.h"
 
 #include <cerrno>
@@ -32,18 +33,6 @@ struct Address {
     const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
 };
 
-// Of a message that the kernel has signed: by its sender's user.
-bool is_of_this_user(msghdr &message) {
-    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
-            continue;
-        ucred sender{};
-        std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
-        return sender.uid == getuid();
-    }
-    return false;
-}
-
 } // namespace
 
 bool Notices::open(std::uint64_t &address) {
@@ -72,19 +61,12 @@ void Notices::tell(std::uint64_t address, const Notice &notice) const {
 
 bool Notices::next(Notice &notice, int ranks) const {
     while (!stopping_.load(std::memory_order_acquire)) {
-        iovec bytes{&notice, sizeof notice};
-        alignas(cmsghdr) char room[CMSG_SPACE(sizeof(ucred))];
-        msghdr message{};
-        message.msg_iov = &bytes;
-        message.msg_iovlen = 1;
-        message.msg_control = room;
-        message.msg_controllen = sizeof room;
-        // Descriptors that a stranger sends do not fit, and are closed by the kernel.
-        const ssize_t size = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
-        if (size < 0 && errno != EINTR)
+        const SignedMessage message = receive_signed(socket_, &notice, sizeof notice);
+        if (message.size < 0 && errno != EINTR)
             return false;
-        if (size == static_cast<ssize_t>(sizeof notice) && (message.msg_flags & MSG_TRUNC) == 0 &&
-            is_of_this_user(message) && notice.rank >= 0 && notice.rank < ranks)
+        if (message.size == static_cast<ssize_t>(sizeof notice) && !message.is_cut &&
+            message.is_signed && message.sender.uid == getuid() && notice.rank >= 0 &&
+            notice.rank < ranks)
             return true;
     }
     return false;

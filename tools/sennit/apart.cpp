@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apart.h"
 
-#include "base/printable.h"
 #include "core_list.h"
 #include "descendants.h"
 #include "failure.h"

@@ -5,8 +5,8 @@
 #include "pool_board.h"
 #include "process_stat.h"
 
-#include "base/launcher_link.h"
 #include "base/printable.h"
+#include "base/private_socket.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -49,18 +49,6 @@ int bind_datagrams(const std::string &path) {
     if (!bound)
         fail("cannot make the socket '{}' to watch the ranks: {}", path, std::strerror(error));
     return fd;
-}
-
-// Who has sent it, of this user; 0: nobody that counts.
-pid_t sender_of(msghdr &message) {
-    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
-            continue;
-        ucred sender{};
-        std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
-        return sender.uid == geteuid() ? sender.pid : 0;
-    }
-    return 0;
 }
 
 } // namespace
@@ -124,19 +112,12 @@ void HangWatch::hear(std::string_view message, int sender) {
 
 // False: there is none.
 bool HangWatch::take_message() {
-    alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(ucred))] = {};
-    iovec data = {buffer_.data(), buffer_.size()};
-    msghdr message = {};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = ancillary;
-    message.msg_controllen = sizeof ancillary;
-    const ssize_t size = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
-    if (size < 0)
+    const SignedMessage message = receive_signed(socket_, buffer_.data(), buffer_.size());
+    if (message.size < 0)
         return false;
-    const pid_t sender = sender_of(message);
-    if (sender != 0 && members_.admit(sender))
-        hear({buffer_.data(), static_cast<std::size_t>(size)}, sender);
+    const ucred &sender = message.sender;
+    if (message.is_signed && sender.uid == geteuid() && members_.admit(sender.pid))
+        hear({buffer_.data(), static_cast<std::size_t>(message.size)}, sender.pid);
     return true;
 }
 

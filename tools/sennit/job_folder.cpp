@@ -4,7 +4,7 @@
 #include "failure.h"
 #include "safe_place.h"
 
-#include "base/launcher_link.h"
+#include "base/private_socket.h"
 #include "base/small_file.h"
 
 #include <fmt/ranges.h>

@@ -2,7 +2,6 @@
 // sennit: the command. Its subcommands and their options; command_line.cpp reads what several of
 // them share, the work is done in run.cpp, doctor.cpp and the like.
 #include "apart.h"
-#include "base/printable.h"
 #include "bench.h"
 #include "command_line.h"
 #include "compile.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
 
-#include "base/printable.h"
 #include "core_list.h"
 #include "failure.h"
 #include "hang_watch.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate.h"
 
-#include "base/printable.h"
 #include "failure.h"
 #include "installation.h"
 #include "progress_bar.h"

@@ -121,10 +121,8 @@ CpuSet processors_of_launcher(const char *said_by, const CpuSet &own) {
     for (pid_t process = getppid(); process > 1; process = node::parent_of(process)) {
         if (has_variable(process, said_by) == 1)
             continue;
-        CpuSet set;
-        const bool found = sched_getaffinity(process, CpuSet::kBytes,
-                                             reinterpret_cast<cpu_set_t *>(set.data())) == 0;
-        return found ? set : own;
+        const CpuSet set = processors_of(process);
+        return set.empty() ? own : set;
     }
     return own;
 }
