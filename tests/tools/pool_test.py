@@ -4,6 +4,7 @@
 Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAMS...]"""
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -18,6 +19,7 @@ import sys
 import termios
 
 import harness
+import seccomp
 from harness import eventually
 from pools import (CORES, MEMBER, PROGRAMS, SENNIT, WORKERS, Member, Pools, Worker, nobody_is_left, owners,
                    users)
@@ -609,13 +611,19 @@ def read_until(terminal, wanted):
 def test_top_restores_the_terminal():
     with Pools() as pools:
         pools.well("pool", "start", "night")
-        for end in (b"q", b"\x03"):
+        for end, denied in ((b"q", []), (b"\x03", []), (b"\x03", ["signalfd4"])):
+            if denied and not seccomp.is_possible():
+                continue
             leader, terminal = pty.openpty()
             before = termios.tcgetattr(terminal)
+
+            def prepare():
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+                if denied:
+                    seccomp.deny(denied, errno.ENOSYS)
             process = subprocess.Popen([SENNIT, "top", "--pool", "night"], env=pools.environment,
                                        stdin=terminal, stdout=terminal, stderr=terminal,
-                                       start_new_session=True,
-                                       preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                       start_new_session=True, preexec_fn=prepare)
             read_until(leader, "no process takes part")
             os.write(leader, end)
             assert "\x1b[?1049l" in read_until(leader, "\x1b[?1049l")

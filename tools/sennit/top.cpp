@@ -7,12 +7,14 @@
 #include "pool_board.h"
 #include "top_table.h"
 
+#include "base/signal_queue.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -31,13 +33,12 @@ class Page {
         for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH})
             sigaddset(&set_, signal);
         sigprocmask(SIG_BLOCK, &set_, &before_);
-        signals_ = signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
+        signals_.emplace(set_);
         has_keys_ = tcgetattr(STDIN_FILENO, &keys_) == 0;
         enter();
     }
     ~Page() {
         leave();
-        close(signals_);
         sigprocmask(SIG_SETMASK, &before_, nullptr);
     }
     Page(const Page &) = delete;
@@ -54,10 +55,12 @@ class Page {
 
     // False: it is to end.
     bool wait(int milliseconds) {
-        pollfd sources[] = {{signals_, POLLIN, 0}, {has_keys_ ? STDIN_FILENO : -1, POLLIN, 0}};
-        if (poll(sources, std::size(sources), milliseconds) <= 0)
+        pollfd sources[] = {{signals_->descriptor(), POLLIN, 0},
+                            {has_keys_ ? STDIN_FILENO : -1, POLLIN, 0}};
+        const int ready = poll(sources, std::size(sources), signals_->patience(milliseconds));
+        if (ready <= 0 && signals_->is_polled())
             return true;
-        if (sources[1].revents != 0) {
+        if (ready > 0 && sources[1].revents != 0) {
             char key = 'q';
             const ssize_t got = read(STDIN_FILENO, &key, 1);
             if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
@@ -65,14 +68,12 @@ class Page {
             if (got == 1 && (key == 'q' || key == 'Q'))
                 return false;
         }
-        signalfd_siginfo info = {};
-        while (read(signals_, &info, sizeof info) == sizeof info) {
-            const int signal = static_cast<int>(info.ssi_signo);
-            if (signal == SIGTSTP) {
+        for (ArrivedSignal arrived = {}; signals_->next(arrived);) {
+            if (arrived.number == SIGTSTP) {
                 leave();
                 raise(SIGSTOP);
                 enter();
-            } else if (signal != SIGCONT && signal != SIGWINCH) {
+            } else if (arrived.number != SIGCONT && arrived.number != SIGWINCH) {
                 return false;
             }
         }
@@ -106,7 +107,7 @@ class Page {
     }
 
     sigset_t set_, before_;
-    int signals_ = -1;
+    std::optional<SignalQueue> signals_;
     termios keys_ = {};
     bool has_keys_ = false;
 };
