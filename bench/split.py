@@ -8,6 +8,7 @@ Imbalance is of processor time: on a busy machine it shows who had a processor. 
 counted by callgrind. bench/split.c is the program."""
 
 import argparse
+import os
 import pathlib
 import re
 import statistics
@@ -50,12 +51,14 @@ def imbalance(build, compiler, split, rounds):
 
 
 def instructions(build, compiler, split, arguments, workers=1):
-    """of one run; who waits sleeps"""
+    """Of one run, on one processor: there the end of a region makes the others wait alike on a quiet and on a busy machine."""
+    processor = min(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as scratch:
         out_file = pathlib.Path(scratch) / "callgrind.out"
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out_file}", program(build, compiler),
                         *arguments], check=True, capture_output=True, timeout=300,
-                       env={**environment(build, split, workers), "OMP_WAIT_POLICY": "passive"})
+                       env={**environment(build, split, workers), "OMP_WAIT_POLICY": "passive"},
+                       preexec_fn=lambda: os.sched_setaffinity(0, [processor]))
         return int(re.search(r"^(?:summary|totals): (\d+)", out_file.read_text(), re.MULTILINE).group(1))
 
 
