@@ -26,6 +26,7 @@
 namespace {
 
 using namespace sennit::loader;
+using namespace std::string_literals;
 
 // What a program would read at `stack_pointer`.
 struct Seen {
@@ -82,7 +83,7 @@ TEST(LoaderStack, TextsFollowEachOther) {
     const auto *word = reinterpret_cast<const std::uint64_t *>(
         lay_out(contents, memory.data(), memory.data() + memory.size()));
     const Seen seen = look(reinterpret_cast<const char *>(word));
-    const std::string texts("first\0\0third\0A=1\0B=\0/folder/program", 38);
+    const auto texts = "first\0\0third\0A=1\0B=\0/folder/program\0"s;
     EXPECT_EQ(std::string(reinterpret_cast<const char *>(word[1]), texts.size()), texts);
     EXPECT_EQ(seen.auxiliary.at(kEnvironmentTexts), word[5]);
     EXPECT_EQ(seen.auxiliary.at(kEnvironmentEnd), seen.auxiliary.at(AT_EXECFN));
