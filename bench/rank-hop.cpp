@@ -10,7 +10,7 @@
 // that can go on does. `ring-counted` and `yield-counted`: while the ranks' processor time is
 // counted.
 #include "virt/call.h"
-#include "virt/own_fiber.h"
+#include "virt/rank_fiber.h"
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>

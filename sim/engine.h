@@ -10,8 +10,8 @@
 #include "network.h"
 #include "objects.h"
 #include "ready_queue.h"
-#include "sched/policy/judge.h"
-#include "sched/policy/tree.h"
+#include "sched/policy/outlook.h"
+#include "sched/policy/rules.h"
 #include "simulation.h"
 
 #include <algorithm>

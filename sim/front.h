@@ -4,7 +4,7 @@
 // strategies (src/balance), and loops are shared within nodes.
 #pragma once
 
-#include "balance/strategy.h"
+#include "balance/strategies.h"
 #include "sim/shared_step.h"
 #include "sim/wave.h"
 

@@ -5,7 +5,7 @@
 
 #include "network.h"
 #include "pages.h"
-#include "sched/policy/judge.h"
+#include "sched/policy/outlook.h"
 #include "workload.h"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 // and nothing moves as long as loads stay.
 #pragma once
 
-#include "balance/strategy.h"
+#include "balance/strategies.h"
 
 namespace sennit::balance {
 

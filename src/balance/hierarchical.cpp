@@ -2,7 +2,6 @@
 #include "balance/hierarchical.h"
 
 #include "balance/greedy.h"
-#include "balance/least.h"
 #include "balance/refine.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Strategies that balance the nodes first, and then the PEs of each node.
 #pragma once
 
-#include "balance/strategy.h"
+#include "balance/strategies.h"
 
 namespace sennit::balance {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "balance/moving_front.h"
 
-#include "balance/distances.h"
+#include "balance/problem.h"
 
 #include <algorithm>
 

@@ -7,8 +7,12 @@
 // memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -116,5 +120,193 @@ struct Forecast {
 // whole.
 Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Costs &costs,
                   bool shared);
+
+// Persistence: recent loads are the best guess at the next ones (paper openmp-in-charm, section 2).
+// So when it is known how long each piece of a loop has taken, this decides with which pieces each
+// worker begins.
+//
+// Pieces have an order, and each worker gets a contiguous range of them. So neighbours in the
+// program stay neighbours in a cache. Besides, each worker has a piece of its own, which it cannot
+// give away.
+
+struct PieceLoads {
+    std::span<const std::uint64_t> loads; // of all pieces, in any unit
+    std::span<const int> own;             // by worker: the piece that is its own
+    std::span<const int> others;          // the pieces to share, in their order
+
+    std::uint64_t of(int piece) const { return loads[static_cast<std::size_t>(piece)]; }
+};
+
+// Cut `others` into ranges. `ends` has one number for each worker and one more, ascending from 0 to
+// others.size(). Worker w has others[ends[w]] up to others[ends[w + 1]]. Each range ends where the
+// workers up to this one together are nearest to their share.
+inline void cut_by_loads(const PieceLoads &pieces, std::span<int> ends) {
+    const std::uint64_t workers = pieces.own.size();
+    const std::uint64_t all =
+        std::accumulate(pieces.loads.begin(), pieces.loads.end(), std::uint64_t{0});
+    std::size_t next = 0;
+    std::uint64_t given = 0;
+    ends.front() = 0;
+    for (std::size_t worker = 0; worker + 1 < workers; ++worker) {
+        given += pieces.of(pieces.own[worker]);
+        const std::uint64_t share = all / workers * (worker + 1);
+        for (; next < pieces.others.size(); ++next) {
+            const std::uint64_t load = pieces.of(pieces.others[next]);
+            if (given + load / 2 >= share)
+                break;
+            given += load;
+        }
+        ends[worker + 1] = static_cast<int>(next);
+    }
+    ends.back() = static_cast<int>(pieces.others.size());
+}
+
+// The load of the worker that has most.
+inline std::uint64_t most_loaded(const PieceLoads &pieces, std::span<const int> ends) {
+    std::uint64_t most = 0;
+    for (std::size_t worker = 0; worker < pieces.own.size(); ++worker) {
+        std::uint64_t load = pieces.of(pieces.own[worker]);
+        for (int i = ends[worker]; i < ends[worker + 1]; ++i)
+            load += pieces.of(pieces.others[static_cast<std::size_t>(i)]);
+        most = std::max(most, load);
+    }
+    return most;
+}
+
+struct Progress { // of a worker
+    std::uint64_t time;
+    int next, end; // what is left of its range
+};
+
+// The time when all work is done, if each worker begins with its own piece, goes through its range,
+// and then takes the last piece of the worker that has most pieces left. Large pieces at the end of
+// a range are bad: a worker that has begun the last one has nothing to give away. `progress` is
+// written, one for each worker.
+inline std::uint64_t end_with_thieves(const PieceLoads &pieces, std::span<const int> ends,
+                                      std::span<Progress> progress) {
+    for (std::size_t worker = 0; worker < progress.size(); ++worker)
+        progress[worker] = {pieces.of(pieces.own[worker]), ends[worker], ends[worker + 1]};
+    for (std::size_t left = pieces.others.size(); left > 0; --left) {
+        const auto first =
+            std::min_element(progress.begin(), progress.end(),
+                             [](const Progress &a, const Progress &b) { return a.time < b.time; });
+        const auto owner = first->next < first->end
+                               ? first
+                               : std::max_element(
+                                     progress.begin(), progress.end(),
+                                     [](const Progress &a, const Progress &b) {
+                                         return a.end - a.next < b.end - b.next;
+                                     });
+        const int piece = owner == first ? owner->next++ : --owner->end;
+        first->time += pieces.of(pieces.others[static_cast<std::size_t>(piece)]);
+    }
+    return std::max_element(progress.begin(), progress.end(),
+                            [](const Progress &a, const Progress &b) { return a.time < b.time; })
+        ->time;
+}
+
+// Whom each object talks to.
+
+// The links of each object, one after the other.
+class Neighbours {
+  public:
+    explicit Neighbours(const Problem &problem) : first_(problem.objects.size() + 1) {
+        for (const Link &link : problem.links) {
+            ++first_[index(link.a) + 1];
+            ++first_[index(link.b) + 1];
+        }
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        ends_.resize(problem.links.size() * 2);
+        std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+        for (const Link &link : problem.links) {
+            ends_[next[index(link.a)]++] = {link.b, link.bytes};
+            ends_[next[index(link.b)]++] = {link.a, link.bytes};
+        }
+    }
+
+    struct End {
+        int object;
+        double bytes;
+    };
+    std::span<const End> of(int object) const {
+        return std::span(ends_).subspan(first_[index(object)],
+                                        first_[index(object) + 1] - first_[index(object)]);
+    }
+
+  private:
+    std::vector<std::size_t> first_;
+    std::vector<End> ends_;
+};
+
+// How far each object is from the nearest one of some: by positions, or else by links.
+
+constexpr double kOutOfReach = std::numeric_limits<double>::infinity();
+
+std::vector<double> distances_from(const Problem &problem, std::span<const int> sources);
+
+// How many pieces of a loop does a PE offer to others? The paper's answer (openmp-in-charm, 4.3.2
+// and 4.3.3) is the larger of two numbers: that of idle PEs, and that of the pieces that others
+// took lately. So a loop with which nobody helps is not cut at all.
+//
+// If nobody has taken anything in kEnd runs in a row, the loop has become balanced. Then it is cut
+// no more, no matter what the longer history says, and the history begins anew.
+//
+// Only a loop that is cut shows whether others would take pieces. So a loop that is cut no more is
+// still cut once in a while (a probe).
+
+class Exposure {
+  public:
+    static constexpr int kLength = 16;     // runs in the history
+    static constexpr int kEnd = 8;         // runs in a row without a taken piece end the cutting
+    static constexpr int kProbeEvery = 64; // runs of a loop that is not cut, from probe to probe
+
+    // The number of pieces that a PE which begins the loop is to offer, beside its own one: at most
+    // pes - 1.
+    int pieces(int idle, int pes) {
+        const double lately = mean() * (pes - 1);
+        int count = std::max(idle, (static_cast<int>(2 * lately) + 1) / 2);
+        if (count > 0)
+            quiet_ = 0;
+        else if (++quiet_ >= kProbeEvery) {
+            quiet_ = 0;
+            count = 1;
+        }
+        return std::min(count, pes - 1);
+    }
+
+    // Do the runs tell enough? For who can not take back what it has decided.
+    bool is_known() const { return runs_ == kLength; }
+
+    // The PE has offered `offered` pieces, and others took `taken` of them.
+    void record(int offered, int taken) {
+        const double ratio =
+            offered == 0 ? 0 : static_cast<double>(taken) / static_cast<double>(offered);
+        sum_ += ratio - ratios_[next_];
+        ratios_[next_] = ratio;
+        next_ = (next_ + 1) % ratios_.size();
+        runs_ = std::min(runs_ + 1, kLength);
+        if (taken > 0) {
+            untaken_ = 0;
+        } else if (untaken_ < kEnd) {
+            ++untaken_;
+            if (untaken_ == kEnd) {
+                ratios_ = {};
+                sum_ = 0;
+                runs_ = kLength;
+            }
+        }
+    }
+
+    // The part of the offered pieces that others took, from 0 to 1: the mean of the last runs.
+    double mean() const { return std::max(sum_, 0.0) / kLength; }
+
+  private:
+    std::array<double, kLength> ratios_{};
+    double sum_ = 0;
+    std::size_t next_ = 0;
+    int runs_ = 0; // recorded, at most kLength; so many as well when the loop has been balanced
+    int quiet_ = 0;
+    int untaken_ = 0; // runs in a row of which nothing was taken
+};
 
 } // namespace sennit::balance

@@ -3,7 +3,7 @@
 // its largest object that fits elsewhere moves to the least loaded PE.
 #pragma once
 
-#include "balance/strategy.h"
+#include "balance/strategies.h"
 
 namespace sennit::balance {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategies by name, and those that are too small for a file.
+#include "balance/strategies.h"
+
 #include "balance/follow.h"
 #include "balance/greedy.h"
 #include "balance/hierarchical.h"
 #include "balance/refine.h"
-#include "balance/strategy.h"
 
 #include <algorithm>
 #include <array>

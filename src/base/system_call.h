@@ -2,6 +2,9 @@
 // A system call without libc's function syscall(), which src/pthread interposes for programs.
 #pragma once
 
+#include <csignal>
+#include <cstdint>
+
 namespace sennit {
 
 // What the kernel returns: -errno where it fails.
@@ -31,5 +34,17 @@ inline long system_call(long number, long a, long b, long c, long d, long e, lon
     return x0;
 #endif
 }
+
+// What rt_sigaction(2) takes, for code that must not call libc's sigaction: libc's is longer, and
+// has a restorer of its own.
+
+struct KernelAction {
+    static constexpr unsigned long kHasRestorer = 0x04000000; // SA_RESTORER
+
+    std::uintptr_t handler = reinterpret_cast<std::uintptr_t>(SIG_DFL);
+    unsigned long flags = 0;
+    void (*restorer)() = nullptr;
+    std::uint64_t mask = 0;
+};
 
 } // namespace sennit

@@ -4,7 +4,7 @@
 #include "dlb/callbacks.h"
 
 #include "base/compiler.h"
-#include "base/number_list.h"
+#include "base/small_file.h"
 #include "node/look.h"
 #include "node/pool.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fiber/context.h"
 
-#include "fiber/fp_control.h"
-
 #include <pthread.h>
 
 // Where valgrind is installed, it is told of our stacks: a few instructions a stack, that do

@@ -5,12 +5,12 @@
 #include "base/signal_queue.h"
 #include "base/small_file.h"
 #include "loader/address_space.h"
-#include "loader/channel.h"
 #include "loader/meeting.h"
 #include "loader/program_break.h"
 #include "loader/rank.h"
+#include "loader/rank_request.h"
 #include "virt/crew.h"
-#include "virt/support.h"
+#include "virt/home.h"
 
 #include <algorithm>
 #include <cerrno>

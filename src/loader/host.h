@@ -6,7 +6,7 @@
 // (entrance.cpp).
 #pragma once
 
-#include "loader/descriptor.h"
+#include "loader/rank_request.h"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 //   sennit-loader --host FOLDER SPACE
 //
 // It is linked statically: what LD_PRELOAD and LD_LIBRARY_PATH say is for the ranks.
-#include "loader/host_start.h"
+#include "loader/meeting.h"
 
 #include <cstdio>
 #include <cstdlib>

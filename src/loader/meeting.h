@@ -7,7 +7,7 @@
 // the stub looks again (stub/stub.cpp).
 #pragma once
 
-#include "loader/descriptor.h"
+#include "loader/rank_request.h"
 
 #include <cerrno>
 #include <string>
@@ -48,5 +48,13 @@ class Meeting {
     std::string folder_;
     Descriptor lock_;
 };
+
+// A stub that has found no host starts this program (stub/stub.cpp). Under the lock of the job's
+// folder it looks again, and makes the socket. The host is a process of its own then, in a session
+// of its own, that nobody waits for.
+
+// Returns the exit code twice: of the process that was started, when the host can be found or an
+// error has been told; and of the host, at its end.
+int start_host(const std::string &folder, int space);
 
 } // namespace sennit::loader

@@ -2,7 +2,7 @@
 #include "loader/program_break.h"
 
 #include "base/small_file.h"
-#include "loader/mapping.h"
+#include "loader/image.h"
 
 #include <cerrno>
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include "base/random_bytes.h"
 #include "base/small_file.h"
 #include "base/virtual_rank.h"
-#include "loader/elf_program.h"
 #include "loader/first_stack.h"
 #include "loader/image.h"
 

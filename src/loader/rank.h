@@ -8,10 +8,8 @@
 #pragma once
 
 #include "exported/registry.h"
-#include "loader/descriptor.h"
 #include "loader/entrance.h"
 #include "loader/image.h"
-#include "loader/mapping.h"
 #include "loader/rank_request.h"
 #include "virt/rank_fiber.h"
 

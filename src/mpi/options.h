@@ -2,7 +2,7 @@
 // The rows of options.def, for who reads these variables: the library has no runtime to ask.
 #pragma once
 
-#include "base/read_choice.h"
+#include "base/config.h"
 
 #include <cstdio>
 

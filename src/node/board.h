@@ -17,18 +17,105 @@
 // the next sweep frees.
 #pragma once
 
-#include "node/asking.h"
 #include "node/assembly.h"
 #include "node/bell.h"
 #include "node/core_table.h"
-#include "node/core_work.h"
-#include "node/ending.h"
 #include "node/identity.h"
 #include "node/segment.h"
 
+#include <atomic>
 #include <cstdint>
+#include <ctime>
 
 namespace sennit::node {
+
+// Which process of a job ends it, if several find at the same time that it cannot go on. If two do
+// that at once, a launcher may take long to end, or for ever (MPICH's).
+//
+// The first one to claim it ends the job. It may die before, or may not succeed. So a claim counts
+// for kPatience only. Of those that have waited for so long, one makes the next claim.
+//
+// The word is the job's number, plus the number of claims before. So nobody has to clear it for the
+// next job: that one has another number.
+
+class Ending {
+  public:
+    static constexpr timespec kPatience{5, 0};
+
+    // Returns when the caller has to end the job: at once, or never, as a rule.
+    void claim(std::uint64_t job, const timespec &patience = kPatience);
+
+  private:
+    std::atomic<std::uint64_t> word_;
+};
+
+// Ranks that sleep until another rank has called MPI.
+//
+// A send that is not over needs the receiver: it has to take the message. It does so in some call
+// of MPI, and does not know that the sender sleeps, or that the send is a synchronous one. So the
+// sender says in its own slot whom it asks, and marks the slot of that rank. Who leaves MPI looks
+// at its mark, and rings those that ask it. A rank that waits for a collective call, or for several
+// requests, may ask more than one.
+//
+//   the sender                        the receiver
+//   1. arms its bell                  1. takes the message, in MPI
+//   2. ask(), mark(), fence           2. fence
+//   3. tests once more, sleeps        3. take_mark(): rings those that ask it
+//
+// At least one of the two sees the other (node/bell.h). The bell is armed before the mark, or the
+// receiver might take the mark, which it does for any message, and ring in vain. Of several threads
+// of a rank that ask, the last one counts: the others sleep until their timers end.
+
+class alignas(64) Asking {
+  public:
+    static constexpr std::int32_t kNobody = 0;
+    static constexpr std::int32_t kAnybody = -1; // that is marked
+
+    // The slot of the caller's own rank: it asks the one in that slot.
+    void ask(int slot) { asks_.store(slot + 1, std::memory_order_relaxed); }
+    void ask_anybody() { asks_.store(kAnybody, std::memory_order_relaxed); }
+    void ask_nobody() { asks_.store(kNobody, std::memory_order_relaxed); }
+    bool asks(int slot) const {
+        const std::int32_t asked = asks_.load(std::memory_order_relaxed);
+        return asked == slot + 1 || asked == kAnybody;
+    }
+
+    // The slot of the one that is asked. The release pairs with take_mark(): who takes the mark
+    // sees who asks.
+    void mark() { marked_.store(1, std::memory_order_release); }
+    bool take_mark() {
+        return marked_.load(std::memory_order_relaxed) != 0 &&
+               marked_.exchange(0, std::memory_order_acquire) != 0;
+    }
+
+  private:
+    std::atomic<std::int32_t> asks_; // slot + 1
+    std::atomic<std::uint32_t> marked_;
+};
+
+// By core, how long the threads computed there that have waited in MPI since. So a thread that has
+// yielded can tell whether it made way for another rank of its node, whose work it waits for, or
+// for a program that has nothing to do with it.
+
+// Zeroed memory. Any thread; all relaxed: these are hints for those who decide how to wait.
+class CoreWork {
+  public:
+    // On this core, which may be any number: those that are too large are left out.
+    void add(int core, std::int64_t ns) {
+        if (has(core))
+            cells_[core].ns.fetch_add(ns, std::memory_order_relaxed);
+    }
+    std::int64_t of(int core) const {
+        return has(core) ? cells_[core].ns.load(std::memory_order_relaxed) : 0;
+    }
+
+  private:
+    static bool has(int core) { return core >= 0 && core < kMostCores; }
+    struct alignas(64) Cell {
+        std::atomic<std::int64_t> ns;
+    };
+    Cell cells_[kMostCores];
+};
 
 // The cores that the calling thread may run on.
 Cores allowed_cores();

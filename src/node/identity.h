@@ -6,6 +6,8 @@
 // environment (own_image() differs then); or the process shows nobody what it runs.
 #pragma once
 
+#include "node/core_table.h"
+
 #include <cstdint>
 #include <sys/types.h>
 
@@ -32,5 +34,26 @@ bool is_stopped(Identity identity);
 // Does this thread of the process sleep in the kernel, or is it stopped? False if the kernel does
 // not say.
 bool is_asleep(pid_t process, int thread);
+
+// How much processor time the system gives to this process's group (cgroup). Containers and batch
+// systems limit the time on all processors together. The masks of allowed processors do not show
+// it.
+
+// The number of processors that the time is enough for, rounded up. It regards the group and those
+// around it, as far as this process can see them. 0: there is no limit.
+int quota();
+
+// How many of `cores` can run at the same time.
+inline int within_quota(int cores) {
+    const int limit = quota();
+    return limit > 0 && limit < cores ? limit : cores;
+}
+
+// The NUMA domain of each core, as the system's files tell it. Policies use it: a process that
+// needs one more core gets one near its memory.
+
+// Tell the table the domains of `cores`, then widen it by them (CoreTable::widen()). A core whose
+// domain the system does not tell is in domain 0.
+void widen(CoreTable &table, const Cores &cores);
 
 } // namespace sennit::node

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objects/meter.h"
 
-#include "base/thread_clock.h"
+#include "base/clock.h"
 #include "objects/runtime.h"
-#include "virt/own_fiber.h"
+#include "virt/rank_fiber.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace sennit::objects {
 namespace {
@@ -83,6 +87,81 @@ std::optional<std::int64_t> Meter::end(int object) {
 bool Meter::idle() {
     const std::lock_guard guard(lock_);
     return open_.empty();
+}
+
+Load::Load() {
+    const Runtime &runtime = Runtime::get();
+    if (runtime.has_accounts() && runtime.account_open(&account_) != SENNIT_SUCCESS)
+        account_ = 0;
+}
+
+Load::~Load() {
+    watch_messages(false);
+    if (account_ != 0)
+        Runtime::get().account_close(account_);
+}
+
+std::int64_t Load::take() {
+    std::uint64_t ns = taken_ns_;
+    if (account_ != 0)
+        Runtime::get().account_time(account_, &ns);
+    const auto more = static_cast<std::int64_t>(ns - taken_ns_);
+    taken_ns_ = ns;
+    return more + added_ns_.exchange(0, std::memory_order_relaxed);
+}
+
+void Load::watch_messages(bool on) {
+    const Runtime &runtime = Runtime::get();
+    if (on == is_watched_ || account_ == 0 || !runtime.counts_traffic())
+        return;
+    is_watched_ = runtime.traffic_watch(account_, on ? 1 : 0) == SENNIT_SUCCESS && on;
+}
+
+void Load::take_messages(int object, std::vector<balance::Mail> &mail) {
+    if (!is_watched_)
+        return;
+    struct Sink {
+        int object;
+        std::vector<balance::Mail> &mail;
+    } sink{object, mail};
+    Runtime::get().traffic_take(
+        account_,
+        [](void *arg, const sennit_traffic *row) {
+            const Sink &to = *static_cast<Sink *>(arg);
+            static_assert(SENNIT_TRACE_ANY == balance::kAnyone);
+            to.mail.push_back({row->direction == SENNIT_NOTICE_SEND, row->process, row->peer,
+                               row->tag, to.object, static_cast<double>(row->bytes)});
+        },
+        &sink);
+}
+
+void Traffic::add(int object, int other, std::uint64_t bytes, bool is_said) {
+    if (object == other)
+        return;
+    const auto [a, b] = std::minmax(object, other);
+    const std::uint64_t both =
+        std::uint64_t{static_cast<std::uint32_t>(a)} << 32 | static_cast<std::uint32_t>(b);
+    const std::lock_guard guard(lock_);
+    Sum &sum = sums_[both];
+    sum.bytes += bytes;
+    sum.is_said |= is_said;
+}
+
+std::vector<Told> Traffic::take() {
+    std::unordered_map<std::uint64_t, Sum> taken;
+    {
+        const std::lock_guard guard(lock_);
+        taken = std::exchange(sums_, {});
+    }
+    std::vector<Told> all;
+    all.reserve(taken.size());
+    for (const auto &[both, sum] : taken)
+        all.push_back({static_cast<int>(both >> 32), static_cast<int>(both & 0xffffffff), sum.bytes,
+                       sum.is_said ? 1u : 0u});
+    std::sort(all.begin(), all.end(), [](const Told &one, const Told &other) {
+        return std::tie(one.a, one.b) < std::tie(other.a, other.b);
+    });
+    return all;
 }
 
 } // namespace sennit::objects

@@ -3,6 +3,9 @@
 // Sennit's runtime adds the time to the object's account, only who.
 #pragma once
 
+#include "balance/partners.h"
+
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -34,6 +37,64 @@ class Meter {
     };
     std::mutex lock_;
     std::unordered_map<const void *, std::vector<Open>> open_; // by who works
+};
+
+// How long threads have worked on an object. If Sennit's runtime is in the process, it has an
+// account for the object, and adds the time of the tasks that work for it. What the program says,
+// and what is measured in another way, is added. If Sennit's MPI library is there, too, it counts
+// the messages of these tasks.
+
+// Any thread.
+class Load {
+  public:
+    Load();
+    ~Load();
+    Load(const Load &) = delete;
+    Load &operator=(const Load &) = delete;
+
+    std::uint32_t account() const { return account_; } // 0: there is none
+    void add(std::int64_t ns) { added_ns_.fetch_add(ns, std::memory_order_relaxed); }
+    // Returns the nanoseconds since the last call.
+    std::int64_t take();
+
+    // Count the messages of its tasks, or no more.
+    void watch_messages(bool on);
+    // Those since the last call, appended. None are known if nobody counts.
+    void take_messages(int object, std::vector<balance::Mail> &mail);
+
+  private:
+    std::uint32_t account_ = 0;
+    bool is_watched_ = false;
+    std::uint64_t taken_ns_ = 0; // of the account's
+    std::atomic<std::int64_t> added_ns_{0};
+};
+
+// How many bytes objects have sent each other since sennit_balance(): messages between objects, and
+// what the program adds. They are counted on the rank of the sender. Messages of MPI are not here
+// (load.h).
+
+// Between two objects, in either direction.
+struct Told {
+    int a;
+    int b;
+    std::uint64_t bytes;
+    std::uint64_t is_said; // not 0: the program has said so, all or a part of it
+};
+
+// Any thread.
+class Traffic {
+  public:
+    void add(int object, int other, std::uint64_t bytes, bool is_said);
+    // All of them, in the order of the objects. Counting begins anew.
+    std::vector<Told> take();
+
+  private:
+    std::mutex lock_;
+    struct Sum {
+        std::uint64_t bytes = 0;
+        bool is_said = false;
+    };
+    std::unordered_map<std::uint64_t, Sum> sums_; // by both objects
 };
 
 } // namespace sennit::objects

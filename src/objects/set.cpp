@@ -2,10 +2,11 @@
 // A set is made, filled, committed and freed. What sennit_balance() does is in balance.cpp.
 #include "objects/set.h"
 
+#include "base/config.h"
 #include "base/environment.h"
 #include "base/message.h"
-#include "base/option_rows.h"
 #include "objects/runtime.h"
+#include "sennit_balance.h"
 
 #include <algorithm>
 #include <chrono>
@@ -183,4 +184,49 @@ int Set::commit() {
     return MPI_SUCCESS;
 }
 
+// What traces are told of a set of objects, if Sennit's runtime records one: loads, moves, and what
+// a call did. Nothing here is collective.
+
+void Set::record(std::span<const Row> rows) const {
+    const Runtime &runtime = Runtime::get();
+    if (!runtime.traces())
+        return;
+    for (const Row &row : rows) {
+        const int object = static_cast<int>(row.object);
+        const sennit_trace_stay stay = {
+            number_,   calls_,          object,
+            rank_,     rank_of(object), static_cast<std::uint64_t>(row.load_s * 1e9),
+            row.bytes, speed_};
+        runtime.trace_object(&stay);
+    }
+}
+
+void Set::record(const sennit_balance_info &info) const {
+    const Runtime &runtime = Runtime::get();
+    if (!runtime.traces())
+        return;
+    const sennit_trace_balancing call = {
+        number_,
+        // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
+        balance::name_of(*strategy_).data(), // a literal
+        ranks_, static_cast<std::int32_t>(info.moved), static_cast<std::int32_t>(info.failed),
+        info.declined, info.imbalance, info.node_imbalance, info.promised,
+        static_cast<std::uint64_t>(info.bytes), static_cast<std::uint64_t>(info.seconds * 1e9)};
+    runtime.trace_balance(&call);
+}
+
 } // namespace sennit::objects
+
+// Functions that include/sennit_objects.f90 cannot call as they are in C, for Fortran's
+// communicators are numbers.
+
+#define SENNIT_API extern "C" [[gnu::visibility("default")]]
+
+SENNIT_API int sennit_objects_create_f(MPI_Fint comm, int count, const sennit_object_type *type,
+                                       sennit_objects **set) {
+    return sennit_objects_create(MPI_Comm_f2c(comm), count, type, set);
+}
+
+SENNIT_API int sennit_objects_create_memory_f(MPI_Fint comm, int count, sennit_objects **set) {
+    return sennit_objects_create(MPI_Comm_f2c(comm), count, SENNIT_OBJECT_MEMORY, set);
+}

@@ -9,11 +9,9 @@
 
 #include "balance/gate.h"
 #include "balance/outlook.h"
-#include "balance/strategy.h"
-#include "objects/load.h"
+#include "balance/strategies.h"
 #include "objects/mailbox.h"
 #include "objects/meter.h"
-#include "objects/traffic.h"
 #include "sennit_balance.h"
 
 #include <cstdint>

@@ -115,4 +115,11 @@ void before_fork();
 void after_fork();
 void after_fork_in_child();
 
+// Points in time for timers (poll.h).
+
+// So long after `now`, or the end of time: programs may give any number.
+inline std::uint64_t time_after(std::uint64_t now, std::uint64_t ns) {
+    return ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
+}
+
 } // namespace sennit::poll

@@ -2,7 +2,7 @@
 #include "program/code.h"
 
 #include "base/loaded_object.h"
-#include "program/names.h"
+#include "program/senders.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/compiler.h"
 
-#include "base/elf_file.h"
 #include "base/loaded_object.h"
 #include "base/virtual_rank.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/loaded_object.h"
 #include "program/code.h"
-#include "program/marks_format.h"
 
 #include <algorithm>
 #include <cstddef>

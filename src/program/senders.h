@@ -4,15 +4,50 @@
 // of others.
 #pragma once
 
+#include "base/compiler.h"
 #include "base/spin.h"
-#include "program/loads.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <link.h>
 #include <optional>
 
 namespace sennit::program {
+
+// Has the process loaded objects since the last look? Where it has not, that costs two loads.
+
+// The loader's list of objects grows at its end. So as long as nothing follows the object that was
+// last, nothing was loaded; what is unloaded only shortens the list. That object is kept from being
+// unloaded: we look at it without the loader's lock.
+class Loads {
+  public:
+    // May something be new? At first, yes.
+    bool any_new() const {
+        link_map *const last = last_.load(std::memory_order_acquire);
+        return SENNIT_UNLIKELY(
+            !last || std::atomic_ref(last->l_next).load(std::memory_order_relaxed) != nullptr);
+    }
+    // By one thread at a time: if something is, check(). any_new() says so until that has returned.
+    template <class Check>
+    void look(Check check) {
+        const Found found = find();
+        if (found.loaded != loaded_)
+            check();
+        loaded_ = found.loaded;
+        last_.store(found.last, std::memory_order_release);
+    }
+
+  private:
+    struct Found {
+        unsigned long long loaded;
+        link_map *last;
+    };
+    static Found find();
+
+    std::atomic<link_map *> last_{nullptr}; // null: it could not be kept
+    unsigned long long loaded_ = 0;         // objects, ever
+};
 
 // True: such tasks send. False: they never do. Nothing: not known. Any thread.
 std::optional<bool> known_to_send(const void *entry);
@@ -53,5 +88,26 @@ extern Kinds g_kinds;
 inline bool known_to_compute(const void *entry) {
     return detail::g_kinds.computes(entry);
 }
+
+// Can code in this process suspend a task on an event from outside of the task graph?
+
+// Looks at what the loaded objects import (names.h). System libraries, which import dlsym for other
+// reasons than a program has, do not count.
+bool process_may_suspend();
+
+// What names mean. This room reads binaries; which symbols and files are MPI's or OpenMP's, those
+// above know.
+
+struct Names {
+    bool (*sends)(const char *symbol);       // who calls it sends a message
+    bool (*makes_tasks)(const char *symbol); // a compiler's entry point for tasks
+    // Who imports it may suspend a task on an event from outside of the task graph.
+    bool (*suspends)(const char *symbol);
+    // Is a loaded file the program or its library, not one of the system, a compiler or MPI?
+    bool (*is_the_programs)(const char *path);
+};
+
+const Names &names();
+void set_names(const Names &names); // once, before anybody else
 
 } // namespace sennit::program

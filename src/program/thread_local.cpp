@@ -2,7 +2,7 @@
 #include "program/thread_local.h"
 
 #include "base/loaded_object.h"
-#include "program/names.h"
+#include "program/senders.h"
 
 #include <cstdio>
 

@@ -65,4 +65,11 @@ void find_bare(); // now
 // Do libraries find our function of this name, not that of a tool in front of us?
 bool is_first(const char *name);
 
+// Libraries in which no task is ever suspended. They hold nothing across a suspension, so they need
+// none of our mutexes, whose calls cost more.
+
+// Those that are loaded, and of which `library` is true, call libc's functions again where they
+// called ours. Any time, any thread.
+void leave_alone(bool (*library)(const char *path));
+
 } // namespace sennit::pthread

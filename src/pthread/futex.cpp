@@ -2,7 +2,7 @@
 // futex(2) by libc's syscall(). A task that waits for a word waits in the lot at the word's
 // address; who wakes so many waiters wakes tasks first, then threads.
 #include "pthread/bare.h"
-#include "pthread/waits.h"
+#include "pthread/condition.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,8 +5,8 @@
 // finds out before it enters libc, which would block the thread. The claim ends with the call, also
 // when an exception ends it (this file is compiled with exceptions): then the next one tries.
 #include "pthread/bare.h"
-#include "pthread/caller.h"
-#include "pthread/waits.h"
+#include "pthread/condition.h"
+#include "pthread/mutex.h"
 
 #include <cerrno>
 #include <dlfcn.h>

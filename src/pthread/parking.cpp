@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pthread/parking.h"
 
-#include "pthread/caller.h"
+#include "pthread/mutex.h"
 
 #include <algorithm>
 #include <csignal>

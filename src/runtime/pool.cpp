@@ -10,14 +10,13 @@
 #include "base/environment.h"
 #include "base/message.h"
 #include "omp/env/icv.h"
+#include "runtime/library.h"
 #include "runtime/pool.h"
-#include "runtime/process.h"
-#include "sched/cores.h"
 #include "sched/sharing.h"
 #include "sched/worker.h"
 #include "sennit.h"
-#include "virt/own_fiber.h"
 #include "virt/processor_number.h"
+#include "virt/rank_fiber.h"
 
 #include <cstdlib>
 #include <dlfcn.h>

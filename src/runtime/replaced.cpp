@@ -2,7 +2,6 @@
 #include "runtime/replaced.h"
 
 #include "base/loaded_object.h"
-#include "base/openmp_library.h"
 #include "program/rebind.h"
 #include "pthread/bare.h"
 

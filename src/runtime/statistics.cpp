@@ -7,14 +7,13 @@
 #include "base/message.h"
 #include "fiber/stack.h"
 #include "poll/poll.h"
-#include "runtime/process.h"
-#include "sched/order.h"
+#include "runtime/library.h"
+#include "sched/ordered_queue.h"
 #include "sched/policy/profiles.h"
 #include "sched/worker.h"
 #include "task/priorities.h"
 #include "task/task.h"
 #include "trace/json_file.h"
-#include "trace/symbols.h"
 #include "trace/trace.h"
 
 #include <bit>

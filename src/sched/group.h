@@ -9,9 +9,7 @@
 
 #include "base/assert.h"
 #include "base/compiler.h"
-#include "base/states.h"
-#include "fiber/fp_control.h"
-#include "sched/order.h"
+#include "fiber/context.h"
 #include "sched/ordered_queue.h"
 #include "sched/queue.h"
 

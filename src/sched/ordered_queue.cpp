@@ -2,9 +2,10 @@
 #include "sched/ordered_queue.h"
 
 #include "base/assert.h"
+#include "base/config.h"
 #include "base/message.h"
-#include "sched/order.h"
 
+#include <atomic>
 #include <cstdlib>
 
 namespace sennit::sched {
@@ -147,6 +148,25 @@ void OrderedQueue::grow() {
         fatal("no memory for a queue of %u ready tasks", capacity);
     heap_ = heap;
     capacity_ = capacity;
+}
+
+namespace detail {
+policy::Rules g_rules;
+policy::Machine g_machine;
+} // namespace detail
+
+static std::atomic<std::uint32_t> g_age{0};
+
+void order_setup() {
+    detail::g_rules = policy::rules_of(config().policy, config().order);
+}
+
+void set_machine(const policy::Machine &machine) {
+    detail::g_machine = machine;
+}
+
+std::uint32_t next_age() {
+    return g_age.fetch_add(1, std::memory_order_relaxed);
 }
 
 } // namespace sennit::sched

@@ -12,13 +12,72 @@
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "base/spin.h"
-#include "sched/node.h"
-#include "sched/order.h"
+#include "sched/policy/rules.h"
 
 #include <atomic>
 #include <cstdint>
 
 namespace sennit::sched {
+
+// What queues hold: the intrusive part of a task.
+
+class OrderedQueue;
+
+struct Node {
+    // For ready queues only: who else keeps tasks in a list has links of his own. Where ordered()
+    // (order.h) the OrderedQueue that holds the node, in other processes links of a ReadyQueue.
+    // Invariant: where ordered(), `queue` is a queue or null from creation to end. For a task's
+    // priority may change at any time before it starts, and OrderedQueue::moved() then looks here.
+    union {
+        Node *next;
+        OrderedQueue *queue; // atomic access, see OrderedQueue
+    };
+    union {
+        Node *prev;
+        std::uintptr_t position; // in that queue
+    };
+    int priority;      // 0 .. kLevels - 1; others may raise it: current_priority()
+    std::uint32_t age; // how many tasks came before; ordered queues only
+
+    int current_priority() const {
+        return std::atomic_ref(const_cast<int &>(priority)).load(std::memory_order_seq_cst);
+    }
+    void change_priority(int to) { std::atomic_ref(priority).store(to, std::memory_order_seq_cst); }
+};
+
+inline constexpr int kLevels = policy::kMostPriority + 1;
+
+// The order of ready tasks in this process, as SENNIT_POLICY and SENNIT_ORDER ask for it. Under
+// `steal` each team member has a queue of its own (queue.h), newest first, and steals. Under every
+// other policy the members of a team share one ordered queue per NUMA node (ordered_queue.h).
+
+namespace detail {
+extern policy::Rules g_rules;
+extern policy::Machine g_machine;
+} // namespace detail
+
+// Constant once the library is loaded.
+inline const policy::Rules &rules() {
+    return detail::g_rules;
+}
+inline bool ordered() {
+    return SENNIT_UNLIKELY(detail::g_rules.ordered);
+}
+inline const policy::Machine &machine() {
+    return detail::g_machine;
+}
+void order_setup();
+void set_machine(const policy::Machine &machine); // before the first team is made
+
+inline std::uint64_t key_of(const Node &node) {
+    return policy::key(rules(), node.current_priority(), node.age);
+}
+std::uint32_t next_age();
+// It is ready now: where an order counts ages from that moment, this is its age.
+inline void note_ready(Node *node) {
+    if (!rules().by_creation)
+        node->age = next_age();
+}
 
 class alignas(kCacheLine) OrderedQueue {
   public:

@@ -89,7 +89,7 @@ inline int processors() {
 inline void set_active_workers(int workers) {
     g_processors.set_active(workers);
 }
-// Cores are shared with other processes (sched/cores.h).
+// Cores are shared with other processes (sched/sharing.h).
 inline void set_sharing(bool shares) {
     g_processors.set_sharing(shares);
 }

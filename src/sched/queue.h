@@ -13,7 +13,7 @@
 
 #include "base/assert.h"
 #include "base/spin.h"
-#include "sched/node.h"
+#include "sched/ordered_queue.h"
 
 #include <atomic>
 #include <cstdint>

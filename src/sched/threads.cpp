@@ -5,12 +5,12 @@
 #include "base/message.h"
 #include "base/spin.h"
 #include "sched/client.h"
-#include "sched/exceptions.h"
+#include "sched/fiber.h"
 #include "sched/processors.h"
 #include "sched/sharing.h"
 #include "sched/worker.h"
-#include "virt/own_fiber.h"
 #include "virt/processor_number.h"
+#include "virt/rank_fiber.h"
 
 #include <algorithm>
 #include <cerrno>

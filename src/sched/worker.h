@@ -19,21 +19,19 @@
 
 #include "balance/attribution.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/fence.h"
 #include "base/futex.h"
 #include "base/observed.h"
 #include "base/slab.h"
 #include "base/spin.h"
-#include "base/thread_clock.h"
 #include "poll/poll.h"
 #include "sched/client.h"
-#include "sched/condition.h"
-#include "sched/cores.h"
 #include "sched/fiber.h"
 #include "sched/group.h"
 #include "sched/processors.h"
-#include "sched/short_slice.h"
+#include "sched/sharing.h"
 #include "virt/rank_fiber.h"
 
 #include <atomic>
@@ -204,7 +202,7 @@ class alignas(kCacheLine) Worker {
             visit(*fiber);
         fibers_lock_.unlock();
     }
-    // Tasks that ended here and wait for events; task/events.cpp keeps the list.
+    // Tasks that ended here and wait for events; task/execute.cpp keeps the list.
     SpinLock event_lock;
     Task *event_tasks = nullptr;
     // Written with the lock.
@@ -233,7 +231,7 @@ class alignas(kCacheLine) Worker {
         if (SENNIT_UNLIKELY(idle_since() != 0))
             turn_busy();
     }
-    // Where processes share cores (sched/cores.h): before it computes; while it waits, which may
+    // Where processes share cores (sched/sharing.h): before it computes; while it waits, which may
     // take long, or end in a moment. The worker's own thread.
     void need_core();
     void lend_core();

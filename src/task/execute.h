@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/assert.h"
-#include "task/exclusion.h"
+#include "task/depend.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 #include "task/priorities.h"

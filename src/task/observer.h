@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/observed.h"
+#include "sched/client.h"
 #include "sched/worker.h"
 
 #include <atomic>
@@ -87,5 +88,9 @@ inline Observer *observer() {
 void set_observer(Observer *observer); // null: for good
 
 void observer_setup(); // once the recorder is set up
+
+// What the scheduler asks of this room (sched/client.h).
+
+extern const sched::Client kSchedulerClient;
 
 } // namespace sennit::task

@@ -4,7 +4,7 @@
 #include "base/everlasting.h"
 #include "base/message.h"
 #include "program/senders.h"
-#include "sched/policy/judge.h"
+#include "sched/policy/outlook.h"
 #include "sched/processors.h"
 #include "task/lifecycle.h"
 

@@ -3,7 +3,6 @@
 #include "base/assert.h"
 #include "task/accounts.h"
 #include "task/depend.h"
-#include "task/exclusion.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 #include "trace/trace.h"

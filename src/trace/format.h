@@ -97,7 +97,7 @@ enum class MovedHow : std::uint8_t {
     count
 };
 
-// Why a thread waits; the names in sched/wait.h.
+// Why a thread waits; the names in sched/fiber.h.
 enum class WaitReason : std::uint8_t {
     nobody, // a thread of no team at work
     children,

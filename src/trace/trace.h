@@ -13,6 +13,8 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/loaded_object.h"
+#include "trace/array.h"
 #include "trace/format.h"
 
 #include <cstddef>
@@ -132,5 +134,38 @@ inline void fiber_switch(const void *from, const void *to) {
 
 // A round of polling took from `begin` until now; rounds are added up and recorded now and then.
 void polled(std::uint64_t begin, int completions);
+
+// From the address of a task's function to the name that a person reads on the timeline.
+//
+// First the dynamic symbols (dladdr); compilers' outlined functions are local, so then the .symtab
+// of the object file; in a stripped object "module+0x...".
+
+// "main._omp_fn.3" -> "main task 3"; C++ names are demangled; no dots around the name. malloc'ed,
+// null without memory.
+char *readable_name(const char *symbol);
+
+class Symbols {
+  public:
+    Symbols() = default;
+    ~Symbols();
+    Symbols(const Symbols &) = delete;
+    Symbols &operator=(const Symbols &) = delete;
+
+    // Lives as long as this object. 0 is "task".
+    const char *name_of(std::uint64_t address);
+    // The file that holds it, and where in it, counted from the load bias; null when unknown.
+    static const char *module_of(std::uint64_t address, std::uint64_t *offset);
+
+  private:
+    struct Module { // an object file, mapped
+        const void *link_map;
+        ElfFile file;
+    };
+    const char *find(std::uint64_t address);
+    const Module *module_of(const void *link_map, const char *path);
+    AddressMap<const char *> names_;
+    Array<Module> modules_;
+    Array<char *> owned_;
+};
 
 } // namespace sennit::trace

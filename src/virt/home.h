@@ -9,6 +9,8 @@
 
 #include "virt/rank_fiber.h"
 
+#include <string>
+
 namespace sennit::virt {
 
 extern const RankFiberCalls g_rank_fiber_calls;
@@ -20,5 +22,14 @@ void return_home(RankFiber &fiber);
 // The calling kernel thread is about to run the fiber, or runs it no more (work_clock.h).
 void come_to_thread(RankFiber &fiber);
 void leave_thread(RankFiber &fiber);
+
+// Can there be rank fibers on this machine?
+
+// The reason why there can be none, as a line for people. Empty: there can be rank fibers.
+std::string impediment();
+
+// The same for a machine whose AT_HWCAP2 is `features`. `dispatches`: its kernel can dispatch
+// system calls to the user's code.
+std::string impediment_of(unsigned long features, bool dispatches);
 
 } // namespace sennit::virt

@@ -33,15 +33,50 @@
 // So each fiber knows a word of its home thread which the kernel clears.
 #pragma once
 
-#include "base/states.h"
-#include "virt/work_clock.h"
+#include "base/assert.h"
+#include "base/virtual_rank.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
+#include <unistd.h>
 
 namespace sennit::virt {
+
+// The processor time of a rank fiber, on all kernel threads that have run it. A kernel thread's own
+// clock tells the time of what it runs, whoever that is: a worker's has other fibers' time in it,
+// and a home thread's stands still while its fiber is away.
+//
+// Only the thread that runs the fiber uses the clock. Whoever asks for the time first starts it,
+// and names himself. From then on each thread reads its own clock when the fiber comes and when it
+// leaves. When nobody is left who asks, the clock stands still, and a switch costs a comparison.
+
+enum class ClockUse : std::uint32_t { account = 1, part = 2, task_time = 4, object = 8 };
+
+class WorkClock {
+  public:
+    // ---- by the flow, which runs on the thread whose clock `now_ns` is
+    std::int64_t start(ClockUse use, std::int64_t now_ns) {
+        if (uses_ == 0)
+            since_ns_ = now_ns;
+        uses_ |= static_cast<std::uint32_t>(use);
+        return worked_ns_ + (now_ns - since_ns_);
+    }
+    // Of two times that are asked for, nobody may take the difference if this was called in
+    // between.
+    void stop(ClockUse use) { uses_ &= ~static_cast<std::uint32_t>(use); }
+
+    // ---- by the kernel thread that the flow comes to, or that it has left
+    bool runs() const { return uses_ != 0; }
+    void come(std::int64_t now_ns) { since_ns_ = now_ns; }
+    void leave(std::int64_t now_ns) { worked_ns_ += now_ns - since_ns_; }
+
+  private:
+    std::uint32_t uses_ = 0;     // 0: it stands still
+    std::int64_t worked_ns_ = 0; // until the fiber came
+    std::int64_t since_ns_ = 0;  // when it came, by the clock of the kernel thread that it is on
+};
 
 class Turns;
 struct Worker;
@@ -177,5 +212,23 @@ struct RankFiber {
         place.store(to, order);
     }
 };
+
+// The rank fiber of this process, for the rank's own code.
+
+// Null: this process is no rank fiber, or its host is of another version. A forked child finds its
+// parent's fiber.
+inline RankFiber *own_fiber() {
+    auto *const fiber = reinterpret_cast<RankFiber *>(getauxval(kRankFiberEntry));
+    return fiber && fiber->calls->version == kRankFiberVersion ? fiber : nullptr;
+}
+
+// The same, but null in a forked child.
+inline RankFiber *main_flow() {
+    RankFiber *const own = own_fiber();
+    if (!own)
+        return nullptr;
+    const pid_t process = own->process.load(); // 0: the host has not told it yet
+    return process == 0 || process == getpid() ? own : nullptr;
+}
 
 } // namespace sennit::virt

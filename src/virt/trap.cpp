@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "virt/trap.h"
 
-#include "base/kernel_action.h"
+#include "base/system_call.h"
 #include "virt/call.h"
 #include "virt/turns.h"
 

@@ -27,7 +27,6 @@
 #include "base/futex.h"
 #include "virt/fiber_table.h"
 #include "virt/rank_fiber.h"
-#include "virt/rung_set.h"
 
 #include <atomic>
 #include <sys/types.h>

@@ -4,11 +4,20 @@
 #include "watch/blocked.h"
 
 #include "base/compiler.h"
+#include "base/small_file.h"
 #include "base/spin.h"
+#include "sched/worker.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <linux/futex.h>
 #include <mutex>
 #include <new>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace sennit::watch {
@@ -145,3 +154,192 @@ extern "C" SENNIT_EXPORT int sennit_thread_blocks(sennit_blocked *where) {
     pthread_setspecific(exit_key(), thread);
     return SENNIT_SUCCESS;
 }
+
+namespace sennit::watch {
+namespace {
+
+using Path = char[64];
+
+const char *file_of(Path &path, int thread_id, const char *name) {
+    std::snprintf(path, sizeof path, "/proc/self/task/%d/%s", thread_id, name);
+    return path;
+}
+
+bool has_no_limit(long number, const unsigned long long (&arguments)[6]) {
+    switch (number) {
+#if defined(SYS_poll)
+    case SYS_poll:
+        return static_cast<int>(arguments[2]) < 0;
+    case SYS_select:
+        return arguments[4] == 0;
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        return static_cast<int>(arguments[3]) < 0;
+    case SYS_ppoll:
+        return arguments[2] == 0;
+    case SYS_pselect6:
+        return arguments[4] == 0;
+#if defined(SYS_epoll_pwait2)
+    case SYS_epoll_pwait2:
+        return arguments[3] == 0;
+#endif
+    default:
+        return false;
+    }
+}
+
+bool is_futex_wait(unsigned long long operation) {
+    switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_LOCK_PI:
+    case FUTEX_WAIT_REQUEUE_PI:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
+ThreadState state_of(int thread_id) {
+    ThreadState state;
+    Path path;
+    char text[512];
+    if (read_small_file(file_of(path, thread_id, "stat"), text, sizeof text) == 0)
+        return state;
+    // "id (name) state ...": the name may hold anything; utime and stime are fields 14 and 15.
+    const char *at = std::strrchr(text, ')');
+    state.runs = at && std::strncmp(at, ") R", 3) == 0;
+    for (int field = 2; at && field < 14; ++field)
+        if ((at = std::strchr(at, ' ')))
+            ++at;
+    if (!at)
+        return state;
+    char *next = nullptr;
+    const std::uint64_t user = std::strtoull(at, &next, 10);
+    state.used = user + std::strtoull(next, nullptr, 10);
+    return state;
+}
+
+std::uint64_t used_by(int thread_id) {
+    constexpr unsigned kOfThread = 4; // as pthread_getcpuclockid makes it, which wants a pthread_t
+    constexpr unsigned kOnProcessor = 2;
+    const auto clock =
+        static_cast<clockid_t>(~static_cast<unsigned>(thread_id) << 3 | kOfThread | kOnProcessor);
+    timespec time{};
+    if (clock_gettime(clock, &time) != 0)
+        clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+Sleep sleep_of(int thread_id) {
+    Sleep sleep;
+    Path path;
+    char text[256];
+    if (read_small_file(file_of(path, thread_id, "syscall"), text, sizeof text) == 0)
+        return sleep;
+    // "number argument... stack instruction", or "-1 stack instruction", or "running".
+    char *at = nullptr;
+    const long number = std::strtol(text, &at, 10);
+    if (at == text || number < 0)
+        return sleep;
+    unsigned long long arguments[6];
+    for (unsigned long long &argument : arguments)
+        argument = std::strtoull(at, &at, 16);
+    sleep.stack = reinterpret_cast<const void *>(std::strtoull(at, &at, 16));
+    // The time limit is the fourth argument of all that sleep.
+    if (number == SYS_futex && is_futex_wait(arguments[1]) && arguments[3] == 0) {
+        sleep.in = Sleep::In::futex;
+        sleep.futex = reinterpret_cast<const void *>(arguments[0]);
+        sleep.expected = arguments[2];
+    } else {
+        sleep.in = has_no_limit(number, arguments) ? Sleep::In::events : Sleep::In::call;
+    }
+    return sleep;
+}
+
+std::uint64_t sleeps_of(int thread_id) {
+    Path path;
+    char text[4096];
+    if (read_small_file(file_of(path, thread_id, "status"), text, sizeof text) == 0)
+        return 0;
+    constexpr const char *kName = "\nvoluntary_ctxt_switches:";
+    const char *const found = std::strstr(text, kName);
+    return found ? std::strtoull(found + std::strlen(kName), nullptr, 10) : 0;
+}
+
+bool is_thread(int thread_id) {
+    Path path;
+    return thread_id > 0 && access(file_of(path, thread_id, "stat"), F_OK) == 0;
+}
+
+namespace {
+
+bool is_known(int thread_id) {
+    if (thread_id == gettid()) // the ticker, which asks
+        return true;
+    for (const sched::Worker &worker : sched::Worker::all())
+        if (worker.thread_id() == thread_id)
+            return true;
+    return is_blocked(thread_id);
+}
+
+} // namespace
+
+bool Foreign::at_work(std::uint64_t now_ns, std::uint64_t last_ns) {
+    DIR *folder = opendir("/proc/self/task");
+    if (!folder)
+        return false;
+    std::uint64_t used = 0;
+    bool runs = false;
+    bool naps = false;
+    int threads = 0;
+    while (const dirent *entry = readdir(folder)) {
+        if (entry->d_name[0] == '.' || is_known(std::atoi(entry->d_name)))
+            continue;
+        const int thread_id = std::atoi(entry->d_name);
+        const ThreadState state = state_of(thread_id);
+        used += state.used;
+        runs |= state.runs;
+        naps |= sleep_of(thread_id).in == Sleep::In::call;
+        ++threads;
+    }
+    closedir(folder);
+    const std::uint64_t more = used > used_ ? used - used_ : 0;
+    used_ = used;
+    asleep_ = threads;
+    naps_ = naps;
+    static const auto ticks_a_second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+    // A tenth; what wakes now and then to look for something is not at work.
+    return runs || more * 1'000'000'000 / ticks_a_second > (now_ns - last_ns) / 10;
+}
+
+const char *Foreign::note() {
+    note_[0] = '\0';
+    if (asleep_ > 0)
+        std::snprintf(note_, sizeof note_,
+                      "sennit:   (%d other thread%s of the process sleep%s, unknown to Sennit)\n",
+                      asleep_, asleep_ == 1 ? "" : "s", asleep_ == 1 ? "s" : "");
+    return note_;
+}
+
+void Starved::turn() {
+    before_.swap(now_);
+    now_.clear();
+    next_ = 0;
+}
+
+const Starved::Use *Starved::before(int thread_id) {
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+        if (next_ == before_.size())
+            next_ = 0;
+        if (const Use &use = before_[next_++]; use.thread_id == thread_id)
+            return &use;
+    }
+    return nullptr;
+}
+
+} // namespace sennit::watch

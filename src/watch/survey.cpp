@@ -2,10 +2,10 @@
 #include "watch/survey.h"
 
 #include "poll/poll.h"
-#include "pthread/owner.h"
+#include "pthread/mutex.h"
 #include "sched/worker.h"
 #include "task/task.h"
-#include "watch/thread_state.h"
+#include "watch/blocked.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -193,7 +193,7 @@ bool Survey::fill_mutex(Waiter &waiter, const Sleep &sleep) {
         return false;
     waiter.holder = copy.__data.__owner;
     waiter.primitive = {"pthread mutex", mutex, nullptr};
-    // What is noted may be of an earlier owner (pthread/owner.h).
+    // What is noted may be of an earlier owner (pthread/mutex.h).
     const pthread::Owner owner = pthread::Owner::of(*mutex);
     const sched::Fiber *const fiber =
         memory_.get_or(owner.word, static_cast<sched::Fiber *>(nullptr));

@@ -3,17 +3,91 @@
 #pragma once
 
 #include "sched/fiber.h"
-#include "sched/wait.h"
 #include "sennit.h"
 #include "trace/array.h"
 #include "watch/blocked.h"
-#include "watch/memory.h"
-#include "watch/names.h"
-#include "watch/regions.h"
-#include "watch/thread_state.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <type_traits>
+#include <unistd.h>
+
+namespace sennit::watch {
+
+// Reading memory that may go away meanwhile. The program that is looked at may go on at any moment;
+// then its tasks, frames and stacks come and go. We read through the kernel, which refuses instead
+// of faulting.
+
+class Memory {
+  public:
+    Memory() : file_(open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
+    ~Memory() {
+        if (file_ >= 0)
+            close(file_);
+    }
+    Memory(const Memory &) = delete;
+    Memory &operator=(const Memory &) = delete;
+
+    // How many of the `size` bytes could be read.
+    std::size_t read(const void *from, void *into, std::size_t size) const {
+        const ssize_t got = pread(file_, into, size, reinterpret_cast<off_t>(from));
+        return got > 0 ? static_cast<std::size_t>(got) : 0;
+    }
+    template <class T>
+    bool get(const void *from, T &into) const {
+        static_assert(std::is_trivially_copyable_v<T>);
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
+        constexpr std::size_t size = sizeof(into);
+        return from && read(from, &into, size) == size;
+    }
+    template <class T>
+    T get_or(const void *from, T fallback) const {
+        T value;
+        return get(from, value) ? value : fallback;
+    }
+    // A string, cut to fit.
+    void get_text(const char *from, char *into, std::size_t size) const {
+        const std::size_t got = from ? read(from, into, size - 1) : 0;
+        into[got] = '\0';
+    }
+
+  private:
+    int file_;
+};
+
+} // namespace sennit::watch
+
+// What the survey wants to know of OpenMP's regions and locks, which are none of this room's
+// business. Handed in when the library is loaded.
+
+namespace sennit {
+struct Task;
+}
+
+namespace sennit::watch {
+
+// Both look at copies alone: what they are asked about may be gone.
+struct Regions {
+    // How many threads of a team, the object of a WaitFor::barrier, are still to arrive there?
+    std::int64_t (*late_at_barrier)(const Memory &memory, const void *team);
+    // Does the first word of a lock, the object of a WaitFor::lock, say that `task` holds it?
+    bool (*holds)(const Task *task, std::uint32_t word);
+};
+
+// What names mean: which calls and files are MPI's or a compiler's, those above know.
+
+struct Names {
+    bool (*is_on_file)(const char *call); // it reads or writes a file, so it may take long
+    bool (*ends_by_program)(
+        const char *call); // what it has begun is complete when the program says so
+    // Is a loaded file a library between a task and its wait, which calls back into none of the
+    // program's code?
+    bool (*is_runtime_library)(const char *path);
+};
+
+} // namespace sennit::watch
 
 namespace sennit {
 struct DependNode;

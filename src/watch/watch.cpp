@@ -11,7 +11,6 @@
 #include "trace/trace.h"
 #include "watch/blocked.h"
 #include "watch/report.h"
-#include "watch/thread_state.h"
 
 #include <cstdio>
 #include <cstdlib>

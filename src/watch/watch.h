@@ -12,9 +12,8 @@
 // speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
 #pragma once
 
-#include "watch/foreign.h"
+#include "watch/blocked.h"
 #include "watch/link.h"
-#include "watch/starved.h"
 
 #include <atomic>
 #include <cstdint>

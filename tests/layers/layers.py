@@ -3,7 +3,7 @@
 """Are the arrows of docs/architecture.md true? rooms.txt is the drawing as data.
 
 Checked: which rooms' headers the files of a room include; which rooms define the symbols that the objects
-of a room leave undefined; whether modules (a header and its source file) include each other in a circle;
+of a room leave undefined; whether headers include each other in a circle;
 which variables a room has, if rooms.txt says so; which files call what only one file may call; and whether a file
 that names integers of a fixed width includes <cstdint>, itself or by a header of ours (since GCC 13, <string> and
 its like do not). What is not drawn is an error, and so is an exception in
@@ -27,7 +27,7 @@ VARIABLE = re.compile(r"\d(g_[a-z0-9_]+)E$") # the end of a mangled name
 
 def read_drawing(path):
     """(room -> rooms that it may use, room -> its variables, function -> the file that may call it, exceptions as
-    (kind, from, to) or ("circle", modules))"""
+    (kind, from, to) or ("circle", headers))"""
     rooms, state, callers, exceptions = {}, {}, {}, set()
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -53,10 +53,6 @@ def read_drawing(path):
 
 def room_of(path):
     return os.path.dirname(path)
-
-
-def module_of(path):
-    return os.path.splitext(path)[0]
 
 
 def files_of(root):
@@ -160,7 +156,7 @@ def strange_calls(root, callers):
 
 
 def check(root, beside, objects, rooms, state, callers):
-    """{(kind, from, to) or ("circle", modules): an example}"""
+    """{(kind, from, to) or ("circle", headers): an example}"""
     found = strange_calls(root, callers)
     includes, places = includes_of(root, beside)
     for path in without_integers(includes, places):
@@ -174,14 +170,13 @@ def check(root, beside, objects, rooms, state, callers):
         if there != here and there not in rooms[here]:
             found.setdefault((kind, here, there), f"{source}: {what}")
 
-    graph = {module_of(path): set() for path in includes}
+    graph = {path: {target for target in targets if target.endswith(".h")} for path, targets in includes.items()
+             if path.endswith(".h")}
     for path, targets in includes.items():
         for target in targets:
             use("include", path, target, f'#include "{target}"')
-            if module_of(target) != module_of(path):
-                graph[module_of(path)].add(module_of(target))
     for circle in circles(graph):
-        found[("circle", " ".join(circle))] = "these modules include each other"
+        found[("circle", " ".join(circle))] = "these headers include each other"
     libraries = [symbols_of(folder, prefix, includes) for folder, prefix in objects]
     anywhere = collections.ChainMap(*(defined for defined, _, _ in libraries))
     for defined, undefined, variables in libraries:

@@ -213,7 +213,7 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
         set(virt ${CMAKE_SOURCE_DIR}/src/virt)
         sennit_mpi_program(rank_fibers_uneven-${mpi} COMPILE ${compile_cxx} -std=c++20 -I${CMAKE_SOURCE_DIR}/src
                            SOURCES rank_fibers_uneven.cpp LIBS -lstdc++
-                           DEPENDS ${virt}/rank_fiber.h ${virt}/own_fiber.h)
+                           DEPENDS ${virt}/rank_fiber.h)
         sennit_mpi_program(rank_fibers-${mpi} COMPILE ${compile_cxx} -std=c++17 -pthread
                            SOURCES rank_fibers.cpp LIBS -lstdc++ -lm DEPENDS check.h)
         set(others ${CMAKE_CURRENT_BINARY_DIR}/rank_fibers)

@@ -17,7 +17,7 @@ import tempfile
 
 WORKERS = 2
 UNBALANCED, BALANCED = 20, 300  # as the program has them
-END, PROBE = 8, 64              # balance/exposure.h
+END, PROBE = 8, 64              # balance/problem.h
 TRIES = 5
 CHUNK, CHUNK_HEADER = 128 * 1024, 64
 

@@ -2,7 +2,7 @@
 // Balancing strategies: exact answers where they can be known by hand, promises elsewhere.
 #include "balance/gate.h"
 #include "balance/partners.h"
-#include "balance/strategy.h"
+#include "balance/strategies.h"
 
 #include <gtest/gtest.h>
 

@@ -75,7 +75,7 @@ TEST(Interleavings, WhoSleepsOnABellHearsOfItsMessage) {
     }
 }
 
-// ---- sends that need the receiver: node/asking.h -----------------------------------------------
+// ---- sends that need the receiver: node/board.h -----------------------------------------------
 
 // Threads 0 and 1 send, and sleep until the receiver, thread 2, has taken their messages.
 struct Askers {

@@ -302,7 +302,7 @@ struct Slices {
     auto operator<=>(const Slices &) const = default;
 };
 
-// sched/short_slice.cpp: thread 0 shortens its slice, while thread 1 ends sharing. `looks`: thread
+// sched/sharing.cpp: thread 0 shortens its slice, while thread 1 ends sharing. `looks`: thread
 // 0 looks afterwards whether cores are shared still.
 Outcome slice_step(Slices &s, int thread, std::string &broken, bool looks) {
     int &pc = s.pc[thread];

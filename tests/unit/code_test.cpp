@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // program/code.h on samples/code.c, compiled in several ways.
 #include "program/code.h"
-#include "runtime/names.h"
+#include "runtime/library.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

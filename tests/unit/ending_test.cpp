@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// node/ending.h: which process of a job ends it, if several find at once that it cannot go on.
-#include "node/ending.h"
+// node/board.h: which process of a job ends it, if several find at once that it cannot go on.
+#include "node/board.h"
 
 #include <atomic>
 #include <csignal>

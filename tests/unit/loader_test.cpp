@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the loader (src/loader) that start no process.
 #include "loader/address_space.h"
-#include "loader/channel.h"
-#include "loader/elf_program.h"
 #include "loader/first_stack.h"
 #include "loader/image.h"
 #include "loader/inside/address_set.h"
 #include "loader/meeting.h"
 #include "loader/rank_request.h"
 #include "loader/stub/outgoing.h"
-#include "virt/support.h"
+#include "virt/home.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // asked where its planner wants to.
 #include "omp/loops/exposed.h"
 #include "omp/loops/lent.h"
-#include "omp/loops/plan.h"
+#include "omp/loops/plans.h"
 #include "omp/loops/worksharing.h"
 #include "omp/team/cancel.h"
 

@@ -103,7 +103,8 @@ Outcome core_step(FreeCores &s, int thread, std::string &broken, bool counts_fir
     }
 }
 
-// ---- who wants a core has a bit: Wanters (node/wanters.h), with what Share does around it -----
+// ---- who wants a core has a bit: Wanters (node/core_table.h), with what Share does around it
+// -----
 
 struct Wanting {
     int pc[3] = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The board of a node: who joins, leaves, dies; and the doorbells.
 #include "node/board.h"
-#include "node/quota.h"
+#include "node/identity.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/ordered_queue.h: order, keys that change while a task is queued or about to be, threads.
 #include "omp/team/team.h"
-#include "sched/order.h"
 #include "sched/ordered_queue.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +22,9 @@ class OrderedQueueTest : public testing::Test {
     void SetUp() override {
         if (Worker *const worker = Worker::self())
             omp::release_threads(*worker);
-        detail::g_rules = policy::rules_of(Policy::ma3, Order::automatic);
+        sennit::sched::detail::g_rules = policy::rules_of(Policy::ma3, Order::automatic);
     }
-    void TearDown() override { detail::g_rules = policy::Rules{}; }
+    void TearDown() override { sennit::sched::detail::g_rules = policy::Rules{}; }
 };
 
 Node make(int priority, std::uint32_t age) {

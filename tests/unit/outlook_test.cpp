@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is expected of loads, and the strategy that heeds it.
-#include "balance/distances.h"
 #include "balance/moving_front.h"
 #include "balance/outlook.h"
-#include "balance/strategy.h"
+#include "balance/problem.h"
+#include "balance/strategies.h"
 
 #include <gtest/gtest.h>
 

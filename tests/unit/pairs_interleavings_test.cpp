@@ -211,7 +211,7 @@ TEST(Interleavings, TheTickerSeesWhatIsPending) {
     expect_right_and_wrong(Dozing{}, 2, dozing_step);
 }
 
-// ---- a taskgroup: GroupCondition (task/waits.cpp), tell_group (task/complete.cpp) ------------
+// ---- a taskgroup: GroupCondition (task/waits.cpp), tell_group (task/execute.cpp) ------------
 
 struct TheGroup {
     int pc[3] = {};
@@ -288,7 +288,8 @@ TEST(Interleavings, ATaskgroupEndsAfterItsTasks) {
     expect_right_and_wrong(TheGroup{}, 3, group_step);
 }
 
-// ---- answers beside MPI_Finalize: Answers (mpi/wrap/answers.h) ----------------------------------
+// ---- answers beside MPI_Finalize: Answers (mpi/wrap/init_finalize.h)
+// ----------------------------------
 
 struct Answers {
     int pc[2] = {};

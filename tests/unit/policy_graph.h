@@ -2,7 +2,7 @@
 // What tests of sched/policy share.
 #pragma once
 
-#include "sched/policy/judge.h"
+#include "sched/policy/outlook.h"
 
 #include <gtest/gtest.h>
 

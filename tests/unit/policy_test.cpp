@@ -3,7 +3,6 @@
 #include "policy_graph.h"
 
 #include "sched/policy/rules.h"
-#include "sched/policy/tree.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll/: services, the ticker, timers.
 #include "poll/poll.h"
-#include "poll/time_after.h"
 
 #include <atomic>
 #include <chrono>

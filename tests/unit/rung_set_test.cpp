@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// virt/rung_set.h: who was rung for is visited once, and never lost.
-#include "virt/rung_set.h"
+// virt/fiber_table.h: who was rung for is visited once, and never lost.
+#include "virt/fiber_table.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

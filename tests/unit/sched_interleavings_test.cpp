@@ -282,7 +282,8 @@ TEST(Interleavings, ASleeperMissesNoWork) {
     EXPECT_NE(failure_of(Sleep{}, 3, sleep_step, false), "");
 }
 
-// ---- who is not woken: wake_one, Worker::sleep (sched/push.cpp, sched/idle.cpp) -----------------
+// ---- who is not woken: wake_one, Worker::sleep (sched/worker.cpp, sched/idle.cpp)
+// -----------------
 
 struct Skip {
     int pc[3] = {};
@@ -376,7 +377,7 @@ TEST(Interleavings, ATaskIsFoundThoughNobodyIsWoken) {
     EXPECT_NE(failure(false, false), "");
 }
 
-// ---- Dormitory (sched/dormitory.h) --------------------------------------------------------------
+// ---- Dormitory (sched/idle.h) --------------------------------------------------------------
 
 struct Dorm {
     int pc[2] = {};

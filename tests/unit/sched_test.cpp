@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/: the ready queue (order, priorities, stealing), the counting of groups, the dormitory.
-#include "base/thread_clock.h"
-#include "sched/dormitory.h"
-#include "sched/own_work.h"
+#include "base/clock.h"
+#include "sched/idle.h"
 #include "sched/processors.h"
 #include "sched/queue.h"
 #include "sched/worker.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/seen_time.h"
+#include "base/clock.h"
 
 #include <gtest/gtest.h>
 

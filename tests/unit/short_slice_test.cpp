@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/short_slice.h"
+#include "sched/sharing.h"
 
 #include "base/time_slice.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // watch/: threads that want a processor and get none.
-#include "watch/starved.h"
-#include "watch/thread_state.h"
+#include "watch/blocked.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

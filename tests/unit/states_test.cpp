@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/states.h and SENNIT_ASSERT: a step that no machine has, and a count that falls below zero,
+// base/assert.h and SENNIT_ASSERT: a step that no machine has, and a count that falls below zero,
 // end the program with one line. Tickets have theirs in mpi/ticket_test.cpp.
 #include "node/assembly.h"
 #include "node/core_table.h"
-#include "node/wanters.h"
-#include "sched/condition.h"
+#include "sched/fiber.h"
 #include "sched/group.h"
-#include "task/state.h"
+#include "task/task.h"
 #include "virt/rank_fiber.h"
 
 #include <gtest/gtest.h>

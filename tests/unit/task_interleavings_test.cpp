@@ -214,7 +214,7 @@ TEST(Interleavings, WithoutBiasItWouldBeReadyTooEarly) {
     EXPECT_NE(failure_of(start, 3, edges_step, 1), "");
 }
 
-// ---- the event of a discarded task: all_events, fulfil_events (task/events.cpp) -------------
+// ---- the event of a discarded task: all_events, fulfil_events (task/execute.cpp) -------------
 
 struct Discarded {
     int pc[2] = {};
@@ -297,7 +297,7 @@ TEST(Interleavings, ADiscardedTaskIsFreedOnceWhenItsEventComesEarlyOrLate) {
     EXPECT_NE(failure_of(Discarded{}, 2, discarded_step, false), "");
 }
 
-// ---- the events of a task: all_events, fulfil, take (task/events.cpp) ----------------------
+// ---- the events of a task: all_events, fulfil, take (task/execute.cpp) ----------------------
 
 struct Events {
     int pc[3] = {};
@@ -358,7 +358,8 @@ TEST(Interleavings, ATaskIsCompleteOnceAllItsEventsAreFulfilled) {
     EXPECT_NE(failure_of(Events{}, 3, events_step, true), "");
 }
 
-// ---- the creator of an undeferred task waits: await_bound_events, fulfil (task/events.cpp) ------
+// ---- the creator of an undeferred task waits: await_bound_events, fulfil (task/execute.cpp)
+// ------
 
 struct Held {
     int pc[4] = {};

@@ -6,7 +6,6 @@
 #include "base/config.h"
 #include "runtime/statistics.h"
 #include "trace/read/replay.h"
-#include "trace/symbols.h"
 #include "trace/trace.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank fibers that wait for somebody who is not in their address space (virt/turns.h).
 #include "virt/crew.h"
-#include "virt/support.h"
+#include "virt/home.h"
 
 #include <atomic>
 #include <csignal>

@@ -2,7 +2,6 @@
 // How much of its part a worker of a virtual team offers to others, and what is remembered of
 // regions.
 #include "omp/env/split.h"
-#include "omp/team/region_history.h"
 #include "omp/team/virtual_team.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf_image.h"
 
-#include "base/elf_file.h"
+#include "base/loaded_object.h"
 
 #include <elf.h>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "failure.h"
 
-#include "base/option_rows.h"
+#include "base/config.h"
 
 #include <fmt/format.h>
 

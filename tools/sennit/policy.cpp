@@ -4,7 +4,7 @@
 #include "elf_image.h"
 #include "failure.h"
 
-#include "base/option_rows.h"
+#include "base/config.h"
 
 #include <fmt/ranges.h>
 

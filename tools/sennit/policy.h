@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the options --policy, -n, --threads and --mpi accept. The words of the policies are those of
-// base/option_rows.h, so that the command and the runtime cannot disagree.
+// base/config.h, so that the command and the runtime cannot disagree.
 #pragma once
 
 #include "mpi_kind.h"

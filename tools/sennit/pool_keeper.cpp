@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/open_files.h"
 #include "base/signal_queue.h"
-#include "node/domains.h"
+#include "node/identity.h"
 #include "node/look.h"
 #include "node/segment.h"
 

@@ -13,7 +13,7 @@
 #include "virtual_rank.h"
 
 #include "base/printable.h"
-#include "node/quota.h"
+#include "node/identity.h"
 
 #include <algorithm>
 #include <chrono>

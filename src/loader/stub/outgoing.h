@@ -2,7 +2,7 @@
 // A stub's request on its way to the host.
 #pragma once
 
-#include "loader/messages.h"
+#include "loader/rank_request.h"
 
 namespace sennit::loader::stub {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/stub/stub.h"
 
-#include "base/kernel_action.h"
 #include "base/open_files.h"
+#include "base/system_call.h"
 #include "loader/stub/line.h"
 #include "loader/stub/outgoing.h"
 

@@ -75,7 +75,7 @@ class Wrapper:
         self.request = header.makes_request(self.name)
         self.direction = DIRECTIONS.get(call["notice"], "0")
         self.root = "root" if "root" in self.names else "-1"
-        # See record/collective_calls.h. The initialization of a persistent one is such a call, too.
+        # See record/record.h. The initialization of a persistent one is such a call, too.
         self.is_collective = self.object.startswith("communicator") and (
             call["ordered"] == "yes" or self.kind == "post" and self.name in header.collectives)
         # Of a communicator's collective calls, in which all ranks have to decide alike.

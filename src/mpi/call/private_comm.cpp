@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/last_words.h"
-#include "base/seen_time.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/meet.h"

@@ -2,8 +2,8 @@
 #include "mpi/chaos/chaos.h"
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/rank.h"
-#include "base/words.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/calls.h"
@@ -62,12 +62,12 @@ void Chaos::configure(const char *option) {
     if (!option || !*option)
         return;
     Plan plan;
-    const Word words[] = {{"seed", &plan.seed, &plan.seeded},
-                          {"latency", &plan.latency_us, nullptr, 0, 60'000'000},
-                          {"bandwidth", &plan.bandwidth, nullptr, 1, 1'000'000},
-                          {"fail", &plan.one_in_fails, nullptr, 1, 1'000'000'000},
-                          {"short", &plan.one_in_short, nullptr, 1, 1'000'000'000},
-                          {"order", nullptr, &plan.order}};
+    const NamedNumber words[] = {{"seed", &plan.seed, &plan.seeded},
+                                 {"latency", &plan.latency_us, nullptr, 0, 60'000'000},
+                                 {"bandwidth", &plan.bandwidth, nullptr, 1, 1'000'000},
+                                 {"fail", &plan.one_in_fails, nullptr, 1, 1'000'000'000},
+                                 {"short", &plan.one_in_short, nullptr, 1, 1'000'000'000},
+                                 {"order", nullptr, &plan.order}};
     if (const BadWord bad = read_words(option, words); bad.text)
         return refuse(option, bad.text, bad.length);
     if (!plan.seeded)

@@ -3,8 +3,8 @@
 
 #include "base/compiler.h"
 #include "base/system_call.h"
-#include "virt/own_fiber.h"
 #include "virt/processor_number.h"
+#include "virt/rank_fiber.h"
 
 #include <csignal>
 #include <new>

@@ -15,8 +15,8 @@
 #include "mpi/crowd/vigil.h"
 #include "mpi/options.h"
 #include "node/board.h"
+#include "node/identity.h"
 #include "node/pool.h"
-#include "node/quota.h"
 
 #include <cstdio>
 #include <cstdlib>

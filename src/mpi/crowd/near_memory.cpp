@@ -13,7 +13,7 @@
 #include "base/compiler.h"
 #include "base/system_call.h"
 #include "base/virtual_rank.h"
-#include "virt/own_fiber.h"
+#include "virt/rank_fiber.h"
 
 #include <algorithm>
 #include <cerrno>

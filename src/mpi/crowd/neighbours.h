@@ -92,7 +92,7 @@ class Neighbours {
     int slot_of(MPI_Comm comm, int peer);
     int own_slot() const { return world_ ? world_->slots[world_->own] : -1; }
     // This rank has found out that the job cannot go on, and is about to say so and to end it.
-    // Returns if no other rank of the node does; or else not, as a rule (node/ending.h). There is a
+    // Returns if no other rank of the node does; or else not, as a rule (node/board.h). There is a
     // board.
     void claim_end();
     void ring_slot(int slot);
@@ -108,7 +108,7 @@ class Neighbours {
                lengths_.may_be_long(operation.bytes);
     }
     // This rank has armed its bell, to sleep until the operation is over. Those that it may need,
-    // the receiver of a send above all, are to ring when they have called MPI (node/asking.h).
+    // the receiver of a send above all, are to ring when they have called MPI (node/board.h).
     void ask_for(const Operation &operation);
     void ask_nobody();
     // This rank has called MPI: ring those that ask it.

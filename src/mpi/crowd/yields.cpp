@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/yields.h"
 
-#include "base/thread_clock.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <sched.h>

@@ -3,12 +3,12 @@
 // nanoseconds, not in ticks.
 //
 // A yield to a rank of the same node is no loss, for however long it computes: others wait for it.
-// Ranks write down what they have computed when they begin to wait (node/core_work.h). Only what a
+// Ranks write down what they have computed when they begin to wait (node/board.h). Only what a
 // yield took beyond that counts.
 #pragma once
 
 #include "base/yield_watch.h"
-#include "node/core_work.h"
+#include "node/board.h"
 
 #include <cstdint>
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/engine.h"
-#include "mpi/crowd/crowd.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
+#include "mpi/call/guard.h"
+#include "mpi/call/runtime.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/quick_tests.h"
 #include "mpi/quirks/born_complete.h"
 
@@ -233,6 +236,87 @@ void Engine::visit_pending(void (*visit)(void *, const Ticket &), void *arg) {
     tickets.visit(each);
     sends.visit(each);
     tickets.release_token();
+}
+
+SENNIT_HOT int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status) {
+    const QuickTests quick;
+    const int error = quick_test(request, flag, status);
+    if (notice == Notice::receive)
+        has_called_mpi();
+    return error;
+}
+
+SENNIT_HOT int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status) {
+    Ticket ticket;
+    ticket.operation = operation;
+    ticket.request = attempt.request;
+    ticket.status = status;
+    ticket.error = attempt.error;
+    ticket.unraised = attempt.unraised;
+    if (attempt.error != MPI_SUCCESS)
+        return settle(ticket);
+    note_length(ticket.operation);
+    return g_engine.wait_for(ticket, true);
+}
+
+// Null: nobody has had it.
+Turn *Turn::take_or_find_holder() {
+    for (Turn *holder = turns_.holders_; holder; holder = holder->next_)
+        if (holder->object_ == object_)
+            return holder;
+    turns_.count_.fetch_add(1, std::memory_order_relaxed);
+    next_ = turns_.holders_;
+    turns_.holders_ = this;
+    return nullptr;
+}
+
+Turn::Turn(Turns &turns, Object object, IfFree) : turns_(turns), object_(object) {
+    const Guard guard(turns_.mutex_);
+    if (take_or_find_holder())
+        object_ = {};
+}
+
+Turn::Turn(Turns &turns, Object object) : turns_(turns), object_(object) {
+    if (object_.kind == Object::Kind::none)
+        return;
+    {
+        const Guard guard(turns_.mutex_);
+        Turn *const holder = take_or_find_holder();
+        if (!holder)
+            return;
+        turns_.count_.fetch_add(1, std::memory_order_relaxed);
+        waiter_ = current_task();
+        (holder->first_waiter_ ? holder->last_waiter_->next_ : holder->first_waiter_) = this;
+        holder->last_waiter_ = this;
+    }
+    suspend(waiter_, {.name = "MPI, the turn of a collective call"});
+}
+
+Turn::~Turn() {
+    if (object_.kind == Object::Kind::none)
+        return;
+    sennit_task *successor = nullptr;
+    {
+        const Guard guard(turns_.mutex_);
+        SENNIT_ASSERT(turns_.taken());
+        turns_.count_.fetch_sub(1, std::memory_order_relaxed);
+        Turn **at = &turns_.holders_;
+        while (*at != this) {
+            SENNIT_ASSERT(*at); // it has had its turn
+            at = &(*at)->next_;
+        }
+        if (Turn *heir = first_waiter_) {
+            heir->first_waiter_ = heir->next_;
+            heir->last_waiter_ = heir->first_waiter_ ? last_waiter_ : nullptr;
+            heir->next_ = next_;
+            *at = heir;
+            successor = heir->waiter_;
+        } else {
+            *at = next_;
+        }
+    }
+    if (successor)
+        resume(successor);
 }
 
 } // namespace sennit::mpi

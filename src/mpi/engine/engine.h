@@ -7,22 +7,72 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
+#include "mpi/call/calls.h"
+#include "mpi/call/errors.h"
+#include "mpi/call/object.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/rings.h"
 #include "mpi/crowd/vigil.h"
-#include "mpi/engine/flow.h"
 #include "mpi/engine/helpers.h"
 #include "mpi/engine/progress_thread.h"
 #include "mpi/engine/send_queue.h"
-#include "mpi/engine/ticket.h"
 #include "mpi/engine/tickets.h"
-#include "mpi/engine/turns.h"
 #include "mpi/engine/urgency.h"
+#include "mpi/quirks/born_complete.h"
+#include "mpi/quirks/quick_test.h"
+#include "sennit.h"
 
+#include <atomic>
 #include <cstdint>
 #include <mpi.h>
+#include <pthread.h>
 
 namespace sennit::mpi {
+
+// Calls of tasks on one communicator, window or file must keep their order, even while a helper is
+// still busy with the first. So each takes its turn, and so do calls that have to be over before
+// the next one starts. While there are such, any collective that is started takes its turn, too.
+//
+// State: the turn that holds each object, in a list. Turns that wait hang behind the holder, in
+// order. All of it is under a mutex. Capacity: any number; a turn lives in the frame of its call.
+
+class Turn;
+
+class Turns {
+  public:
+    // Does any task have its turn or wait for it?
+    bool taken() const { return count_.load(std::memory_order_relaxed) > 0; }
+
+  private:
+    friend class Turn;
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    Turn *holders_ = nullptr;
+    std::atomic<int> count_{0};
+};
+
+// The calling task has its turn on `object` from the construction to the destruction. The
+// constructor suspends the task until the tasks that came before are through.
+class Turn {
+  public:
+    Turn(Turns &turns, Object object);
+    // Does not wait: takes the turn only if nobody has it.
+    struct IfFree {};
+    Turn(Turns &turns, Object object, IfFree);
+    bool taken() const { return object_.kind != Object::Kind::none; }
+    ~Turn();
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+  private:
+    Turn *take_or_find_holder();
+
+    Turns &turns_;
+    Object object_;
+    sennit_task *waiter_ = nullptr;
+    Turn *next_ = nullptr;        // of a holder: another object's; of a waiter: the one behind
+    Turn *last_waiter_ = nullptr; // of a holder
+    Turn *first_waiter_ = nullptr;
+};
 
 // All that waits for an MPI library. There is one for each MPI library in the process.
 class Engine {
@@ -182,5 +232,45 @@ int poll_and_wait(const Operation &operation, Test test) {
     };
     return g_engine.wait_for(operation, ticket);
 }
+
+// The first try of a blocking call in a task, before anything is stored about the call. Most
+// messages are there already, or leave at once.
+
+// The test of a first try where ranks outnumber cores.
+int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status);
+
+struct Attempt {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error = MPI_SUCCESS;
+    bool started = false;
+    bool unraised = false; // as in a ticket
+
+    static bool is_allowed(Notice notice, std::int64_t count) {
+        return g_calls.obstacles.load(std::memory_order_relaxed) == 0 &&
+               (notice != Notice::send || count < Urgency::kLongMessage);
+    }
+
+    // Call start(&request), and test once. Returns whether the call is over. If not, the caller has
+    // to call go_on(), also if the test gave an error.
+    template <class Start>
+    [[gnu::always_inline]] bool is_over(Notice notice, const Start &start, MPI_Status *status) {
+        const Inside inside;
+        started = true;
+        error = start(&request);
+        if (error != MPI_SUCCESS || (notice == Notice::send && is_born_complete(request)))
+            return true;
+        const QuietTests quiet;
+        int flag = 0;
+        error = crowded() ? test_in_crowd(notice, &request, &flag, status)
+                          : quick_test(&request, &flag, status);
+        if (error == MPI_SUCCESS) [[likely]]
+            return flag != 0;
+        unraised = QuietTests::kept_back();
+        return false;
+    }
+};
+
+// Wait for an attempt that is not over.
+int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status);
 
 } // namespace sennit::mpi

@@ -13,8 +13,6 @@
 #include "base/clock.h"
 #include "mpi/call/array.h"
 #include "mpi/call/guard.h"
-#include "mpi/engine/flow.h"
-#include "mpi/engine/ticket.h"
 #include "mpi/engine/tickets.h"
 #include "mpi/engine/urgency.h"
 

@@ -7,7 +7,7 @@
 #include "mpi/call/errors.h"
 #include "mpi/call/status.h"
 #include "mpi/chaos/chaos.h"
-#include "mpi/extensions/extensions.h"
+#include "mpi/extensions/continuations.h"
 #include "mpi/extensions/linger.h"
 #include "mpi/record/record.h"
 

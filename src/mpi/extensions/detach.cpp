@@ -2,7 +2,7 @@
 // MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
 #include "mpi/call/calls.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/extensions/extensions.h"
+#include "mpi/extensions/continuations.h"
 #include "mpi/extensions/linger.h"
 #include "mpi/record/record.h"
 

@@ -7,7 +7,7 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/runtime.h"
-#include "mpi/extensions/extensions.h"
+#include "mpi/extensions/continuations.h"
 
 #include "TAMPI.h"
 #include "mpix_detach.h"

@@ -3,7 +3,7 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/extensions/extensions.h"
+#include "mpi/extensions/continuations.h"
 
 #include "TAMPI.h"
 

@@ -2,7 +2,10 @@
 #include "mpi/record/record.h"
 
 #include "mpi/call/bare.h"
+#include "mpi/call/guard.h"
 #include "mpi/engine/engine.h"
+
+#include <cstdlib>
 
 namespace sennit::mpi {
 
@@ -52,6 +55,108 @@ int disconnect_comm(MPI_Comm *comm) {
     static constexpr auto bare = SENNIT_BARE(Comm_disconnect);
     g_record.forget(comm);
     return bare(comm);
+}
+
+struct PersistentRequests::Known {
+    MPI_Request request;
+    PersistentFacts facts;
+    Known *next;
+};
+
+PersistentRequests::Known **PersistentRequests::place_of(MPI_Request request) {
+    Known **at = &buckets_[bucket_of_bits(handle_bits(request), kBucketBits)];
+    while (*at && (*at)->request != request)
+        at = &(*at)->next;
+    return at;
+}
+
+void PersistentRequests::put(MPI_Request request, const PersistentFacts &facts) {
+    const Guard guard(mutex_);
+    Known **at = place_of(request);
+    if (!*at && (*at = static_cast<Known *>(std::calloc(1, sizeof(Known)))))
+        known_.fetch_add(1, std::memory_order_relaxed);
+    if (*at)
+        **at = {request, facts, (*at)->next};
+}
+
+void PersistentRequests::forget(MPI_Request request) {
+    if (known_.load(std::memory_order_relaxed) == 0)
+        return;
+    const Guard guard(mutex_);
+    Known **at = place_of(request);
+    if (Known *known = *at) {
+        *at = known->next;
+        std::free(known);
+        known_.fetch_sub(1, std::memory_order_relaxed);
+    }
+}
+
+bool PersistentRequests::find(MPI_Request request, PersistentFacts &facts) {
+    if (known_.load(std::memory_order_relaxed) == 0)
+        return false;
+    const Guard guard(mutex_);
+    const Known *known = *place_of(request);
+    if (known)
+        facts = known->facts;
+    return known != nullptr;
+}
+
+bool PersistentRequests::is_known(MPI_Request request) {
+    PersistentFacts facts;
+    return find(request, facts);
+}
+
+CollectiveCalls::Place *CollectiveCalls::find(std::uintptr_t handle, bool make) {
+    const unsigned first = bucket_of_bits(handle, kPlaceBits);
+    for (unsigned i = 0; i < kProbes; ++i) {
+        Place &place = places_[(first + i) % kPlaces];
+        std::uintptr_t there = place.handle.load(std::memory_order_relaxed);
+        if (there == handle)
+            return &place;
+        if (there != 0)
+            continue;
+        if (!make)
+            return nullptr;
+        if (place.handle.compare_exchange_strong(there, handle, std::memory_order_relaxed) ||
+            there == handle)
+            return &place;
+    }
+    return nullptr;
+}
+
+int CollectiveCalls::count(Object comm, const char *name, int root) {
+    if (comm.kind != Object::Kind::communicator)
+        return -1;
+    Place *const place = find(comm.handle, true);
+    if (!place)
+        return -1;
+    const int before = place->calls.load(std::memory_order_relaxed);
+    const int at = before % SENNIT_COLLECTIVES_KEPT;
+    place->names[at].store(name, std::memory_order_relaxed);
+    place->roots[at].store(root, std::memory_order_relaxed);
+    // Pairs with the acquire of the reader. So the reader sees the names of all that are counted.
+    place->calls.store(before + 1, std::memory_order_release);
+    return before + 1;
+}
+
+void CollectiveCalls::forget(const MPI_Comm *comm) {
+    if (Place *const place = comm ? find(handle_bits(*comm), false) : nullptr)
+        place->calls.store(0, std::memory_order_relaxed);
+}
+
+void CollectiveCalls::visit(void (*visit)(void *, const sennit_collectives *), void *arg) const {
+    for (const Place &place : places_) {
+        sennit_collectives made{};
+        made.group = place.handle.load(std::memory_order_relaxed);
+        made.calls = place.calls.load(std::memory_order_acquire);
+        for (int i = 0; i < SENNIT_COLLECTIVES_KEPT && i < made.calls; ++i) {
+            const int at = (made.calls - 1 - i) % SENNIT_COLLECTIVES_KEPT;
+            made.names[i] = place.names[at].load(std::memory_order_relaxed);
+            made.roots[i] = place.roots[at].load(std::memory_order_relaxed);
+        }
+        if (made.calls > 0)
+            visit(arg, &made);
+    }
 }
 
 } // namespace sennit::mpi

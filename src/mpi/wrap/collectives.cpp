@@ -2,7 +2,10 @@
 #include "mpi/wrap/collectives.h"
 
 #include "mpi/call/call_path.h"
+#include "mpi/call/callback_state.h"
+#include "mpi/call/runtime.h"
 #include "mpi/options.h"
+#include "mpi/wrap/wrap.h"
 
 namespace sennit::mpi {
 
@@ -12,6 +15,19 @@ void Collectives::choose() {
         return;
     all_nonblocking_.store(true, std::memory_order_relaxed);
     attend_to(kCollectives);
+}
+
+CollectiveForm collective_form(bool has_twin, bool crowded) {
+    InCallback::note_call();
+    if (inside_mpi())
+        return CollectiveForm::blocking;
+    const bool all_nonblocking = has_twin && g_wrap.collectives.all_nonblocking();
+    const bool callback = InCallback::polls() || crowded;
+    if (!in_task() && !callback)
+        return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
+    if (has_twin && (all_nonblocking || callback || is_explicit(current_task())))
+        return CollectiveForm::nonblocking;
+    return must_not_block() ? CollectiveForm::delegated : CollectiveForm::blocking;
 }
 
 } // namespace sennit::mpi

@@ -2,6 +2,8 @@
 // SENNIT_COLLECTIVES: a decision of the whole job, taken in MPI_Init.
 #pragma once
 
+#include "base/collective_names.h"
+
 #include <atomic>
 
 namespace sennit::mpi {
@@ -15,5 +17,26 @@ class Collectives {
   private:
     std::atomic<bool> all_nonblocking_{false};
 };
+
+// How a collective call of the calling thread is made. MPI does not match a blocking collective
+// with a non-blocking one, so all ranks have to decide alike: by where the call stands in the
+// program, not by how far this rank's tasks have come, nor by whether it ever had any. In an
+// explicit task and in a callback it is the non-blocking form, everywhere else the blocking one.
+// With SENNIT_COLLECTIVES=nonblocking, which is every rank's, it is always the non-blocking one.
+enum class CollectiveForm {
+    blocking,    // by the calling thread
+    delegated,   // blocking, by a helper thread: tasks of this rank need the calling one
+    nonblocking, // the task is suspended, or a callback polls
+    started,     // non-blocking, and the calling thread blocks in a wait for it
+};
+// So it is where ranks outnumber cores, on communicators within the job.
+// `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
+// `crowded`: crowds(comm), see crowd/rings.h.
+CollectiveForm collective_form(bool has_twin, bool crowded);
+// Its name in reports: the non-blocking form meets no blocking call, where there may be such.
+#define SENNIT_COLLECTIVE_NAME(form, crowded, name)                                                \
+    (!(crowded) && ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started)    \
+         ? name SENNIT_IN_A_TASK                                                                   \
+         : name)
 
 } // namespace sennit::mpi

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which asks for MPI_THREAD_MULTIPLE, and the end.
+#include "mpi/wrap/init_finalize.h"
+
+#include "TAMPI.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/rank.h"
-#include "base/seen_time.h"
+#include "mpi/call/bare.h"
 #include "mpi/call/blocked_mark.h"
+#include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
+#include "mpi/chaos/chaos.h"
 #include "mpi/crowd/join.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/progress_thread.h"
-#include "mpi/extensions/extensions.h"
+#include "mpi/extensions/continuations.h"
+#include "mpi/options.h"
 #include "mpi/quirks/born_complete.h"
 #include "mpi/quirks/crowded_start.h"
 #include "mpi/record/record.h"
+#include "mpi/wrap/describer.h"
 #include "mpi/wrap/launcher.h"
 #include "mpi/wrap/wrap.h"
-
-#include "TAMPI.h"
 
 #include <cstdio>
 #include <cstring>
@@ -275,3 +280,45 @@ SENNIT_DEFINE(Session_finalize, MPI_Session *session) {
 }
 
 #endif
+
+namespace sennit::mpi {
+
+bool Answers::begin() {
+    static constexpr auto finalized = SENNIT_BARE(Finalized);
+    asking_.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with close
+    int over = 0;
+    return multiple() && finalized(&over) == MPI_SUCCESS && !over;
+}
+
+void Answers::close() {
+    set_multiple(false);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with begin
+    while (asking_.load(std::memory_order_acquire) != 0)
+        sched_yield(); // it calls nothing that waits for others
+}
+
+// Where the library is put together: what a room needs from above is plugged in here, before any
+// call comes. The state of each room is one object of it (g_calls, g_crowd, g_chaos,
+// g_engine, g_record, g_extensions, g_wrap), of which a process with several ranks would have
+// several.
+
+namespace {
+
+// The polling service. Its thread is the program's, unless it has never run a task. It polls
+// because something that it ran waits, maybe a callback.
+int serve(void *) {
+    const bool application = !g_extensions.continuations.any() || is_workers_thread();
+    int done = 0;
+    InCallback::while_blocked([&] { done = g_engine.progress(application, true); });
+    return done;
+}
+
+[[gnu::constructor(101)]] void plug() { // before those without a number
+    g_engine.plug([](bool application) { return g_extensions.continuations.run(application); });
+    answer_runtime(serve, kDescriber);
+    g_chaos.configure(trusted_environment(options::chaos.variable));
+}
+
+} // namespace
+} // namespace sennit::mpi

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
-#include "mpi/wrap/answers.h"
 #include "mpi/wrap/collectives.h"
 #include "mpi/wrap/file_queue.h"
-#include "mpi/wrap/users.h"
+#include "mpi/wrap/init_finalize.h"
 
 namespace sennit::mpi {
 

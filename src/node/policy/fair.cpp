@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/policy/fair.h"
 
-#include "node/policy/programs.h"
+#include "node/policy/policy.h"
 #include "node/policy/rules.h"
 
 #include <algorithm>

@@ -132,4 +132,35 @@ const Memory::Program *find_program(const Memory &memory, int program);
 const Policy *policy_of(std::string_view name);
 std::span<const std::string_view> policy_names();
 
+// The programs of a view, each with its row of the memory. rethink() works on them.
+
+struct ProgramNow {
+    Memory::Program *row = nullptr;
+    double share = 1;
+    int ranks = 0;
+    int wants = 0;
+    std::int64_t used_ns = 0;
+    double progress = 0;
+};
+
+struct ProgramsNow {
+    ProgramNow programs[kMostPrograms];
+    int count = 0;
+    bool changed = false; // a program has come, or gone
+    double shares = 0;
+
+    std::span<ProgramNow> all() { return {programs, static_cast<std::size_t>(count)}; }
+};
+
+// The programs that are to own cores. A new program gets a row. The row is freed when the program
+// has gone.
+ProgramsNow programs_now(const View &view, Memory &memory);
+
+// Measure from now on.
+void begin_measurement(ProgramsNow &now, std::int64_t now_ns, Memory &memory);
+
+// Find whole numbers near the wishes that add up to `cores`. Each is at least 1 if there are
+// enough.
+void round_to_sum(std::span<const double> wishes, int cores, std::span<int> targets);
+
 } // namespace sennit::node

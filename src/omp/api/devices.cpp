@@ -3,10 +3,9 @@
 // only device: number 0, and initial; device memory is host memory. Where LLVM's libomptarget is
 // loaded the devices are its own, and so are the answers.
 #include "omp/api/api.h"
-#include "omp/api/routines.h"
 
 #include "omp/team/icv_update.h"
-#include "omp/team/target.h"
+#include "omp/team/league.h"
 
 #include <cerrno>
 #include <climits>

@@ -8,7 +8,7 @@
 #include "omp/env/environment.h"
 #include "omp/env/own_share.h"
 #include "omp/env/topology.h"
-#include "sched/order.h"
+#include "sched/ordered_queue.h"
 #include "sched/processors.h"
 
 #include <algorithm>
@@ -271,8 +271,8 @@ const char *apply_subset(HwSubset subset, CpuSet &allowed) {
     return nullptr;
 }
 
-// Queues for the NUMA domains (sched/order.h). A thread that is bound nowhere has no near one, so
-// without binding all share one queue.
+// Queues for the NUMA domains (sched/ordered_queue.h). A thread that is bound nowhere has no near
+// one, so without binding all share one queue.
 void make_queues_near_threads() {
     if (!sched::ordered() || !g_affinity.bind.on())
         return;

@@ -4,7 +4,6 @@
 #include "base/environment.h"
 #include "base/loaded_object.h"
 #include "base/message.h"
-#include "base/openmp_library.h"
 
 #include <cctype>
 #include <cerrno>

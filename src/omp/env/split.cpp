@@ -5,7 +5,7 @@
 #include "base/message.h"
 #include "base/spin.h"
 #include "omp/env/environment.h"
-#include "program/loads.h"
+#include "program/senders.h"
 #include "program/thread_local.h"
 
 #include <atomic>

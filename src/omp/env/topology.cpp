@@ -2,7 +2,6 @@
 #include "omp/env/topology.h"
 
 #include "base/config.h"
-#include "base/number_list.h"
 #include "base/small_file.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "omp/env/places.h"
-#include "sched/policy/tree.h"
+#include "sched/policy/rules.h"
 
 namespace sennit::omp {
 

@@ -2,7 +2,7 @@
 // Worksharing loops and sections: GCC's names spell the schedule out, so they are a table.
 #include "omp/gomp/gomp.h"
 #include "omp/loops/constructs.h"
-#include "omp/loops/doacross.h"
+#include "omp/loops/worksharing.h"
 #include "omp/sync/regions.h"
 
 #include <alloca.h>

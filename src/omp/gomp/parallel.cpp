@@ -4,7 +4,7 @@
 
 #include "omp/env/icv.h"
 #include "omp/loops/constructs.h"
-#include "omp/team/entry.h"
+#include "omp/team/region_events.h"
 
 using namespace sennit;
 using gomp::Function;

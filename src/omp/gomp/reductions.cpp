@@ -8,7 +8,7 @@
 // from [7] on three words an item: address of the original, offset in the chunk, ours.
 #include "omp/gomp/gomp.h"
 #include "omp/sync/reduction.h"
-#include "omp/sync/wait_until.h"
+#include "omp/sync/regions.h"
 
 #include "base/message.h"
 #include "task/task.h"

@@ -9,10 +9,10 @@
 // from the creator's alone, so such tasks are made one by one.
 #include "omp/gomp/tasks.h"
 #include "omp/loops/constructs.h"
-#include "omp/loops/exposed_taskloop.h"
+#include "omp/loops/exposed.h"
 #include "omp/sync/regions.h"
 #include "omp/tasks/tasks.h"
-#include "omp/team/entry.h"
+#include "omp/team/region_events.h"
 #include "task/loop_pieces.h"
 
 #include <new>

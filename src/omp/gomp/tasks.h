@@ -3,7 +3,7 @@
 #pragma once
 
 #include "omp/gomp/gomp.h"
-#include "task/create.h"
+#include "task/submit.h"
 
 #include <alloca.h>
 #include <cstring>

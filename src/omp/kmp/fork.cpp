@@ -3,10 +3,10 @@
 #include "omp/kmp/tasks.h"
 
 #include "base/message.h"
-#include "omp/team/entry.h"
 #include "omp/team/icv_update.h"
+#include "omp/team/league.h"
 #include "omp/team/placement.h"
-#include "omp/team/target.h"
+#include "omp/team/region_events.h"
 
 #include <algorithm>
 #include <alloca.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "omp/events/types.h"
+#include "omp/events/events.h"
 #include "omp/team/team.h"
 
 #include <cstdint>

@@ -2,13 +2,11 @@
 // Barriers, critical sections, reductions, locks, memory, threadprivate variables, messages.
 #include "omp/sync/sync.h"
 #include "omp/kmp/kmp.h"
-#include "omp/team/target.h"
+#include "omp/team/league.h"
 
 #include "base/message.h"
-#include "omp/api/routines.h"
+#include "omp/api/api.h"
 #include "omp/env/icv.h"
-#include "omp/sync/directives.h"
-#include "omp/sync/lock_routines.h"
 #include "omp/sync/regions.h"
 #include "omp/team/cancel.h"
 

@@ -3,8 +3,8 @@
 // bounds of its own (OpenMP 5.2, 12.6).
 #include "omp/kmp/tasks.h"
 #include "omp/loops/constructs.h"
-#include "omp/loops/exposed_taskloop.h"
-#include "omp/team/entry.h"
+#include "omp/loops/exposed.h"
+#include "omp/team/region_events.h"
 #include "task/loop_pieces.h"
 
 #include <cstring>

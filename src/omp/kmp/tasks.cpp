@@ -4,8 +4,8 @@
 #include "omp/kmp/tasks.h"
 
 #include "omp/sync/regions.h"
-#include "omp/team/entry.h"
-#include "omp/team/target.h"
+#include "omp/team/league.h"
+#include "omp/team/region_events.h"
 
 #include <cstddef>
 

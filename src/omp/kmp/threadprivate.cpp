@@ -13,7 +13,7 @@
 
 #include "base/message.h"
 #include "omp/env/split.h"
-#include "omp/team/hot_teams.h"
+#include "omp/team/region.h"
 #include "omp/team/team.h"
 
 #include <cstdlib>

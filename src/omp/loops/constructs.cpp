@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/loops/constructs.h"
 
-#include "omp/loops/workshares.h"
-#include "omp/sync/lock_events.h"
-#include "omp/team/entry.h"
+#include "omp/loops/worksharing.h"
+#include "omp/sync/sync.h"
 #include "omp/team/region_events.h"
 
 #include <alloca.h>

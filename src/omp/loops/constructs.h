@@ -4,7 +4,6 @@
 #pragma once
 
 #include "omp/events/events.h"
-#include "omp/events/site.h"
 #include "omp/loops/worksharing.h"
 #include "omp/team/team.h"
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "omp/loops/plan.h"
+#include "omp/loops/plans.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plans of OpenMP's schedules (OpenMP 5.2, 11.5.3). Their state is in the Loop and in the
 // member's `position`.
-#include "omp/loops/plan.h"
+#include "omp/loops/plans.h"
 
 #include "omp/loops/lent.h"
-#include "sched/cores.h"
+#include "sched/sharing.h"
 #include "sched/worker.h"
 
 #include <algorithm>

@@ -7,10 +7,9 @@
 #include "base/message.h"
 #include "base/own_file.h"
 #include "omp/env/icv.h"
-#include "omp/team/commons.h"
-#include "omp/team/entry.h"
+#include "omp/team/free_agents.h"
+#include "omp/team/region_events.h"
 #include "omp/team/team.h"
-#include "omp/team/thread_events.h"
 
 #include <atomic>
 #include <cstdarg>

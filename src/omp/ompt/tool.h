@@ -7,7 +7,6 @@
 #pragma once
 
 #include "omp/events/events.h"
-#include "omp/events/site.h"
 
 namespace sennit::ompt {
 

@@ -4,11 +4,17 @@
 // a tool is told.
 #pragma once
 
+#include "base/spin.h"
 #include "omp/events/events.h"
-#include "omp/events/site.h"
+#include "omp/sync/sync.h"
 #include "omp/team/team.h"
+#include "sched/processors.h"
+#include "sched/worker.h"
+#include "task/accounts.h"
 #include "task/depend.h"
 #include "task/task.h"
+
+#include <cstddef>
 
 namespace sennit::omp {
 
@@ -58,6 +64,67 @@ SENNIT_TOLD void taskgroup_end(sched::Worker &worker, ompt::Where auto site) {
     if (ompt::on())
         return taskgroup_end_told(site);
     task::end_taskgroup(worker);
+}
+
+// Directives that are one call of the runtime's: flush, error, and reductions over the threads of a
+// construct (OpenMP 5.2, 15.8.5, 8.5, 5.5.8).
+
+void tell_flush(ompt::Site site);
+SENNIT_TOLD void flush(ompt::Where auto site) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (ompt::on())
+        tell_flush(site);
+}
+
+// The front door says the text to people, in its compiler's words.
+void tell_error_slow(ompt::Site site, bool fatal, const char *message, std::size_t length);
+SENNIT_TOLD void tell_error(ompt::Where auto site, bool fatal, const char *message,
+                            std::size_t length) {
+    if (ompt::on())
+        tell_error_slow(site, fatal, message, length);
+}
+
+// How the threads of a team combine what each of them has: a team of one has nobody to wait for,
+// else under a lock or with the compiler's atomic operations, if it `has_atomics`. With a tool
+// never those: the compiler's code does not say when it has done with them.
+enum class Combine { alone, locked, atomic };
+Combine begin_reduction(ompt::Site site, Mutex &mutex, bool has_atomics);
+void end_reduction(ompt::Site site, Mutex &mutex);
+
+// Short waits for another thread of the team: what it does takes an instant, or one iteration. It
+// does not know who waits, so nobody is woken. The waiter looks again and again, and lets others
+// have the processor in between.
+
+// Spin for a moment; not where the processor, or this worker, has others to run that may be waited
+// for. True: it holds.
+template <class Predicate>
+bool spin_until(sched::Worker &worker, Predicate holds) {
+    constexpr int most = 1000; // before the worker looks around
+    for (int left = sched::crowded() || member_of(worker).team->threads ? 0 : most; left > 0;
+         --left) {
+        if (holds())
+            return true;
+        cpu_relax();
+    }
+    return false;
+}
+
+template <class Predicate>
+void wait_until(sched::Worker &worker, Predicate holds) {
+    if (spin_until(worker, holds))
+        return;
+    sched::Wait wait{sched::WaitFor::turn, nullptr};
+    const sched::Wait *const outer = worker.begin_wait(wait);
+    if (observed::by(observed::kAccounts))
+        task::rest_from_work(worker);
+    while (!holds()) {
+        worker.yield();
+        worker.note_idle();
+    }
+    worker.note_busy();
+    worker.end_wait(outer);
+    if (observed::by(observed::kAccounts))
+        task::go_on_working(worker);
 }
 
 } // namespace sennit::omp

@@ -7,10 +7,12 @@
 // is a fiber, on any other thread a futex sleeper.
 #pragma once
 
+#include "omp/team/region_events.h"
 #include "sched/worker.h"
 
 #include <atomic>
 #include <cstdint>
+#include <new>
 
 namespace sennit::omp {
 
@@ -84,3 +86,135 @@ Mutex &atomic_mutex();
 Mutex &named_critical(void *word);
 
 } // namespace sennit::omp
+
+// Locks and other mutual exclusion where a tool is attached: what is done without one, and its
+// events. See lock_routines.h for who decides.
+
+namespace sennit::ompt {
+
+// Its identity is `wait_id`.
+struct Lock {
+    MutexKind kind;
+    std::uint64_t wait_id;
+    unsigned hint = 0;
+};
+inline Lock lock_at(MutexKind kind, const void *address, unsigned hint = 0) {
+    return {kind, reinterpret_cast<std::uintptr_t>(address), hint};
+}
+void lock_init(Site site, Lock lock);
+void lock_destroy(Site site, Lock lock);
+void lock_released(Site site, Lock lock);
+// The lock in the variable `lock`; results as the routines'.
+int test_lock(Site site, const void *lock, omp::Mutex &mutex);
+void set_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
+int test_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
+void unset_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
+
+// While it lives the current task waits for a lock.
+class Acquiring {
+  public:
+    Acquiring(Site site, Lock lock);
+    ~Acquiring();
+    Acquiring(const Acquiring &) = delete;
+    Acquiring &operator=(const Acquiring &) = delete;
+    void acquired(int depth = 1) const; // it has it now
+
+  private:
+    const Entry entry_;
+    const Lock lock_;
+};
+
+template <class Function>
+SENNIT_COLD void acquire(Site site, Lock lock, Function acquire) {
+    const Acquiring acquiring(site, lock);
+    acquire();
+    acquiring.acquired();
+}
+
+template <class Function>
+SENNIT_COLD void release(Site site, Lock lock, Function release) {
+    release();
+    lock_released(site, lock);
+}
+
+} // namespace sennit::ompt
+
+// The lock routines (OpenMP 5.2, 18.9) on a program's lock variables, which omp_* and __kmpc_*
+// names share. GCC's omp_lock_t is 4 bytes, Clang's 8: the mutex is in the first four. GCC's
+// omp_nest_lock_t is 16 bytes, Clang's 8: the variable holds a pointer.
+//
+// Inlined: a tool is told where the exported routine returns to.
+
+namespace sennit::omp::routine {
+
+inline Mutex &simple(void *lock) {
+    return *static_cast<Mutex *>(lock);
+}
+inline NestMutex &nested(void *lock) {
+    return **static_cast<NestMutex **>(lock);
+}
+// A mutex around code of the program: a lock variable's, or that of a construct.
+SENNIT_TOLD void enter(ompt::MutexKind kind, Mutex &mutex, unsigned hint = 0) {
+    if (ompt::on())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex, hint),
+                             [lock = &mutex] { lock->lock(); });
+    mutex.lock();
+}
+SENNIT_TOLD void leave(ompt::MutexKind kind, Mutex &mutex) {
+    if (ompt::on())
+        return ompt::release(SENNIT_SITE, ompt::lock_at(kind, &mutex),
+                             [lock = &mutex] { lock->unlock(); });
+    mutex.unlock();
+}
+
+void make_nested(void *lock);
+void drop_nested(void *lock);
+
+SENNIT_TOLD void init(void *lock, unsigned hint = 0) {
+    new (lock) Mutex;
+    if (ompt::on())
+        ompt::lock_init(SENNIT_SITE, ompt::lock_at(ompt::kLock, lock, hint));
+}
+SENNIT_TOLD void destroy(void *lock) {
+    if (ompt::on())
+        ompt::lock_destroy(SENNIT_SITE, ompt::lock_at(ompt::kLock, lock));
+}
+SENNIT_TOLD void set(void *lock) {
+    enter(ompt::kLock, simple(lock));
+}
+SENNIT_TOLD void unset(void *lock) {
+    leave(ompt::kLock, simple(lock));
+}
+SENNIT_TOLD int test(void *lock) {
+    if (ompt::on())
+        return ompt::test_lock(SENNIT_SITE, lock, simple(lock));
+    return simple(lock).try_lock();
+}
+
+SENNIT_TOLD void init_nest(void *lock, unsigned hint = 0) {
+    make_nested(lock);
+    if (ompt::on())
+        ompt::lock_init(SENNIT_SITE, ompt::lock_at(ompt::kNestLock, lock, hint));
+}
+SENNIT_TOLD void destroy_nest(void *lock) {
+    if (ompt::on())
+        ompt::lock_destroy(SENNIT_SITE, ompt::lock_at(ompt::kNestLock, lock));
+    drop_nested(lock);
+}
+SENNIT_TOLD void set_nest(void *lock) {
+    if (ompt::on())
+        return ompt::set_nest_lock(SENNIT_SITE, lock, nested(lock));
+    nest_lock(nested(lock));
+}
+SENNIT_TOLD void unset_nest(void *lock) {
+    if (ompt::on())
+        return ompt::unset_nest_lock(SENNIT_SITE, lock, nested(lock));
+    nest_unlock(nested(lock));
+}
+SENNIT_TOLD int test_nest(void *lock) {
+    if (ompt::on())
+        return ompt::test_nest_lock(SENNIT_SITE, lock, nested(lock));
+    return nest_try_lock(nested(lock));
+}
+
+} // namespace sennit::omp::routine

@@ -2,7 +2,7 @@
 // With a tool.
 #include "omp/tasks/tasks.h"
 
-#include "omp/team/entry.h"
+#include "omp/team/region_events.h"
 #include "omp/team/team.h"
 
 namespace sennit::omp {

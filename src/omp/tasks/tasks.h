@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks as front doors ask for them: what task/create.h does, and a tool is told (OpenMP 5.2,
+// Tasks as front doors ask for them: what task/submit.h does, and a tool is told (OpenMP 5.2,
 // 19.5.2.7, 19.5.2.14).
 #pragma once
 
 #include "omp/events/events.h"
-#include "omp/events/site.h"
-#include "task/create.h"
 #include "task/observer.h"
+#include "task/submit.h"
 
 namespace sennit::omp {
 

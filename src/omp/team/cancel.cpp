@@ -2,7 +2,7 @@
 #include "omp/team/cancel.h"
 
 #include "omp/env/icv.h"
-#include "omp/team/entry.h"
+#include "omp/team/region_events.h"
 
 namespace sennit::omp {
 

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions: fork, join, barrier, and how many threads they get.
-#include "omp/team/entry.h"
-#include "omp/team/hot_teams.h"
-#include "omp/team/implicit_task.h"
-#include "omp/team/part_trace.h"
+#include "omp/team/region.h"
+
+#include "base/message.h"
+#include "omp/team/free_agents.h"
 #include "omp/team/placement.h"
 #include "omp/team/region_events.h"
+#include "omp/team/spare_threads.h"
 #include "omp/team/team.h"
 #include "omp/team/virtual_team.h"
+#include "poll/poll.h"
 #include "sched/processors.h"
 #include "task/accounts.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <new>
+#include <sched.h>
+#include <unistd.h>
 
 namespace sennit::omp {
 namespace {
@@ -266,6 +272,318 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
 
 void regions_after_fork_in_child() {
     g_active.store(1, std::memory_order_relaxed);
+}
+
+namespace {
+
+constexpr int kMostCachedTeams = 4;
+
+} // namespace
+
+Home &home_of(sched::Worker &worker) {
+    if (SENNIT_UNLIKELY(!worker.room)) {
+        void *memory = std::malloc(sizeof(Home));
+        if (!memory)
+            fatal("no memory for the teams of a thread (%zu bytes)", sizeof(Home));
+        worker.room = new (memory) Home;
+    }
+    return *static_cast<Home *>(worker.room);
+}
+
+namespace {
+
+SENNIT_COLD void begin_observed_part(sched::Worker &worker, Member &member) {
+    const Team &team = *member.team;
+    begin_traced_part(team);
+    if (observed::by(observed::kAccounts))
+        task::begin_implicit_work(worker, member.implicit, *team.encountering_task);
+}
+
+SENNIT_COLD void end_observed_part(sched::Worker &worker, Member &member) {
+    if (observed::by(observed::kAccounts))
+        task::end_implicit_work(worker, member.implicit);
+    end_traced_part(*member.team);
+}
+
+void docked_thread(void *argument) {
+    auto &member = *static_cast<Member *>(argument);
+    Team &team = *member.team;
+    sched::Worker &worker = *sched::Worker::self();
+    fiber::set_fp_control(team.control);
+    worker.enter(member);
+    member.dock(team.fork.word());
+    worker.slot = &member;
+    if (ompt::on())
+        ompt::worker_begin();
+    for (;;) {
+        worker.task = &member.implicit;
+        pass(worker, member, team.fork, member.regions_seen);
+        member.undock();
+        if (team.disband)
+            break;
+        if (SENNIT_UNLIKELY(team.threads != nullptr))
+            team.threads->begin_part(worker, team, member);
+        start_implicit(worker, member);
+        if (observed::by(observed::kTrace | observed::kAccounts))
+            begin_observed_part(worker, member);
+        if (ompt::on())
+            ompt::implicit_task_begin(member);
+        team.body(member, team.data);
+        task::retire_implicit(worker, member.implicit);
+        const int ended = SENNIT_UNLIKELY(team.threads != nullptr)
+                              ? 1 + team.threads->run_others(worker, team, member)
+                              : 1;
+        if (observed::by(observed::kTrace | observed::kAccounts))
+            end_observed_part(worker, member);
+        // From here on the thread only helps with what is left of the region.
+        member.dock(team.fork.word());
+        if (ompt::on()) {
+            const Team::Kind kind = team.kind;
+            ompt::implicit_task_leaves(member);
+            const std::uint32_t seen = team.barrier.epoch();
+            arrive(team, Team::kJoin);
+            pass(worker, member, team.barrier, seen);
+            ompt::implicit_task_end(member, kind);
+        } else {
+            arrive(team, Team::kJoin, ended);
+        }
+    }
+    if (ompt::on()) {
+        disband_idle_teams(worker);
+        ompt::worker_end();
+    }
+    worker.leave(member);
+    worker.task = nullptr;
+    worker.slot = nullptr;
+    worker.join_pool();
+    // This comes last: the team may be gone after it.
+    team.at_home.fetch_add(1, std::memory_order_release);
+    futex_wake(team.at_home);
+}
+
+void disband(Team *team) {
+    team->disband = true;
+    team->fork.open(*team);
+    const auto others = static_cast<std::uint32_t>(team->workers - 1);
+    for (std::uint32_t home; (home = team->at_home.load(std::memory_order_acquire)) != others;)
+        futex_wait(team->at_home, home);
+    while (team->visitors.load(std::memory_order_acquire) != 0)
+        sched_yield(); // one is about to leave
+    VirtualTeam::drop(team->threads);
+    drop_team(team);
+}
+
+// Free the threads of teams that are not in use. False: there are none.
+bool disband_unused(Home &home) {
+    bool any = false;
+    for (Team **at = &home.cached; *at;) {
+        Team *team = *at;
+        if (team->in_use || team->workers == 1) {
+            at = &team->next_cached;
+            continue;
+        }
+        *at = team->next_cached;
+        disband(team);
+        any = true;
+    }
+    return any;
+}
+
+// A team on up to `workers` of them, ready to fork: its threads begin with its first region.
+// `size`: of so many threads. 0: of as many as it has workers, if that is more than one each.
+Team *assemble(Home &home, int size, int workers) {
+    Team *team = make_team(std::max(size, workers), workers);
+    if (workers < size)
+        team->threads = VirtualTeam::make(*team);
+    if (workers > 1)
+        team->fork.note_recruits();
+    for (int i = 1; i < workers; ++i) {
+        Member &member = team->member(VirtualTeam::first_of(i, *team));
+        if (team->recruits.add(docked_thread, &member))
+            continue;
+        if (disband_unused(home)) {
+            --i;
+            continue;
+        }
+        // There are not so many threads. Those that came have seen the size: begin anew with fewer.
+        for (int missing = i; missing < workers; ++missing)
+            team->at_home.fetch_add(1, std::memory_order_relaxed);
+        disband(team);
+        return assemble(home, size, i);
+    }
+    return team;
+}
+
+} // namespace
+
+Team &find_team(sched::Worker &worker, int key, int level) {
+    Home &home = home_of(worker);
+    int unused = 0;
+    Team **oldest = nullptr;
+    Team **fitting = nullptr;
+    for (Team **at = &home.cached; *at; at = &(*at)->next_cached) {
+        Team *team = *at;
+        if (team->in_use)
+            continue;
+        // A team of this level is better. Its threads are where they belong, and have the teams
+        // that they need for the next level.
+        if (team->asked == key && (!fitting || team->level == level)) {
+            fitting = at;
+            if (team->level == level)
+                break;
+        }
+        ++unused;
+        oldest = at;
+    }
+    if (fitting) {
+        Team *team = *fitting;
+        *fitting = team->next_cached;
+        team->next_cached = home.cached;
+        home.cached = team;
+        return *team;
+    }
+    if (unused >= kMostCachedTeams) {
+        Team *team = *oldest;
+        *oldest = team->next_cached;
+        disband(team);
+    }
+    Team *team = key < 0 ? assemble(home, -key, split_workers()) : assemble(home, 0, key);
+    team->asked = key;
+    team->kept_values = &home.values;
+    team->next_cached = home.cached;
+    home.cached = team;
+    return *team;
+}
+
+void disband_idle_teams(sched::Worker &worker) {
+    for (Team **at = &home_of(worker).cached; *at;) {
+        Team *team = *at;
+        if (team->in_use) {
+            at = &team->next_cached;
+            continue;
+        }
+        *at = team->next_cached;
+        disband(team);
+    }
+}
+
+void release_threads(sched::Worker &worker) {
+    disband_idle_teams(worker);
+    sched::Worker::retire_threads();
+}
+
+// Initial threads: threads of the program that use OpenMP.
+
+namespace {
+
+bool is_outside(sched::Worker &worker) {
+    Team *const initial = home_of(worker).initial;
+    return initial && worker.slot == &initial->member(0) &&
+           worker.task == &initial->member(0).implicit;
+}
+
+// A thread of the program that has used OpenMP ends, outside of all regions. First the tasks that
+// it has created must be complete. Under other runtimes they were complete as soon as they had been
+// created.
+void thread_ends(sched::Worker &worker) {
+    if (!is_outside(worker))
+        return;
+    const Home &home = home_of(worker);
+    if (home.initial->has_tasks.load(std::memory_order_relaxed))
+        barrier(worker);
+    task::retire_implicit(worker, *worker.task);
+    disband_idle_teams(worker);
+}
+
+// The program ends. The same of tasks that are suspended; one that has ended but for an event is
+// nothing to wait for, nor is one in a call of MPI, which somebody else has given up.
+pid_t g_process = 0;
+void process_ends() {
+    sched::Worker *worker = sched::Worker::self();
+    if (worker && getpid() == g_process && is_initial_thread() && is_outside(*worker) &&
+        worker->has_parked() && !poll::pending())
+        barrier(*worker);
+}
+
+// Ends the tasks while thread-local objects that were made before the thread's first use of OpenMP
+// are there. Not those of the initial thread, which ends with the program.
+struct LastTasks {
+    bool used = false;
+    ~LastTasks() {
+        sched::Worker *worker = sched::Worker::self();
+        if (worker && !is_initial_thread())
+            thread_ends(*worker);
+    }
+};
+thread_local LastTasks t_last_tasks;
+
+} // namespace
+
+// Teams of initial threads, also of those that have ended. The list only grows, at its front.
+static std::atomic<Team *> g_initial_teams{nullptr};
+
+bool tasks_left_outside() {
+    for (const Team *team = g_initial_teams.load(std::memory_order_acquire); team;
+         team = team->next_initial)
+        if (team->has_tasks.load(std::memory_order_acquire) && !team->quiescent())
+            return true;
+    return false;
+}
+
+sched::Worker &attach() {
+    sched::Worker &worker = sched::Worker::here();
+    if (ompt::on())
+        ompt::g_before_first_use();
+    Home &home = home_of(worker);
+    if (!home.initial) {
+        icv_first_use();
+        home.initial = make_team(1);
+        home.initial->icvs = &global_icvs().initial;
+        home.initial->contention = &home.initial->own_contention;
+        home.initial->member(0).outside = true;
+        Team *first = g_initial_teams.load(std::memory_order_relaxed);
+        do
+            home.initial->next_initial = first;
+        while (!g_initial_teams.compare_exchange_weak(
+            first, home.initial, std::memory_order_release, std::memory_order_relaxed));
+    }
+    Member &member = home.initial->member(0);
+    home.initial->forget_workshares(); // of a thread that has ended
+    worker.enter(member);
+    start_implicit(worker, member);
+    member.implicit.flags = Task::kInitial;
+    sched::at_thread_end(thread_ends);
+    if (is_initial_thread() && g_process == 0) {
+        g_process = getpid();
+        std::atexit(process_ends);
+    }
+    if (ompt::on())
+        ompt::initial_thread_begin(worker);
+    t_last_tasks.used = true; // after what ompt/ makes, which goes after it
+    return worker;
+}
+
+bool is_initial_thread() {
+    return gettid() == getpid();
+}
+
+void team_after_fork_in_child() {
+    sched::Worker *worker = sched::Worker::self();
+    regions_after_fork_in_child();
+    g_initial_teams.store(nullptr, std::memory_order_relaxed);
+    if (worker && worker->room) {
+        Home &home = home_of(*worker);
+        home.cached = nullptr; // their threads stayed in the parent
+        home.values.after_fork_in_child();
+        if (home.initial) {
+            home.initial->next_initial = nullptr;
+            g_initial_teams.store(home.initial, std::memory_order_relaxed);
+        }
+    }
+    spare_threads_after_fork_in_child();
+    helpers_after_fork_in_child();
+    commons_after_fork_in_child();
+    free_agents_after_fork_in_child();
 }
 
 } // namespace sennit::omp

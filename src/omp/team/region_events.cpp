@@ -2,6 +2,9 @@
 // Parallel regions and their implicit tasks (OpenMP 5.2, 19.5.2.3 to 19.5.2.6, 19.5.2.13).
 #include "omp/team/region_events.h"
 
+#include "omp/events/events.h"
+#include "omp/team/team.h"
+
 namespace sennit::ompt {
 namespace {
 
@@ -141,6 +144,106 @@ void implicit_task_end(omp::Member &member, Kind kind) {
     }
     g_tool.implicit_task(kEnd, nullptr, task, primary ? size_of(*member.team) : 0,
                          static_cast<unsigned>(member.index), kTaskImplicit);
+}
+
+// Threads come and go (OpenMP 5.2, 19.5.2.1, 19.5.2.2).
+//
+// A thread of the program is an initial thread from its first use of OpenMP to its end, or to that
+// of the program. A thread of ours is an OpenMP thread while it is docked at a team.
+
+namespace {
+
+void thread_begin(ThreadType type) {
+    if (t_thread.begun)
+        return;
+    t_thread.begun = true;
+    t_thread.data = {0};
+    g_tool.thread_begin(type, &t_thread.data);
+}
+
+void thread_end() {
+    if (!t_thread.begun)
+        return;
+    g_tool.thread_end(&t_thread.data);
+    t_thread.begun = false;
+}
+
+} // namespace
+
+void initial_thread_end(omp::Member &initial) {
+    if (!t_thread.begun)
+        return;
+    g_tool.implicit_task(kEnd, nullptr, data_of(initial.record), 0, 1, kTaskInitial);
+    t_thread.current = nullptr;
+    thread_end();
+}
+
+namespace {
+
+// A thread of the program ends. Its worker is still its own.
+void goodbye(sched::Worker &worker) {
+    if (!t_thread.begun || !on() || omp::is_initial_thread()) // that one ends with the program
+        return;
+    initial_thread_end(omp::member_of(worker));
+}
+
+// This runs early, while what a tool keeps for the thread is still there. Later destructors may use
+// OpenMP again. Then the thread is an OpenMP thread once more, and at_thread_end() is its end.
+struct Goodbye {
+    sched::Worker *worker = nullptr;
+    ~Goodbye() {
+        if (worker)
+            goodbye(*worker);
+    }
+};
+thread_local Goodbye t_goodbye;
+
+} // namespace
+
+void initial_thread_begin(sched::Worker &worker) {
+    if (t_thread.begun) // the tool itself uses OpenMP
+        return;
+    omp::Member &member = omp::member_of(worker);
+    thread_begin(kThreadInitial);
+    t_thread.current = &member.implicit;
+    member.record.data = 0;
+    member.team->tool.data = {0};
+    t_goodbye.worker = &worker;
+    sched::at_thread_end(goodbye);
+    g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record), 1, 1,
+                         kTaskInitial);
+}
+
+void worker_begin() {
+    thread_begin(kThreadWorker);
+}
+
+void worker_end() {
+    thread_end();
+}
+
+Entry::Entry(Site site) : worker_(omp::here()), record_(worker_.task->tool), code_(site.code) {
+    if (record_->frame.enter) {
+        record_ = nullptr;
+        code_ = t_thread.code;
+        return;
+    }
+    record_->frame.enter = site.cfa;
+    t_thread.code = site.code;
+}
+
+Entry::~Entry() {
+    if (record_)
+        record_->frame.enter = nullptr;
+}
+
+void stay_in_application(task::ToolRecord &record, Site site, void *frame_pointer) {
+    constexpr std::uintptr_t kLargestFrame = 1 << 20;
+    const auto above = reinterpret_cast<std::uintptr_t>(site.cfa);
+    const auto frame = reinterpret_cast<std::uintptr_t>(frame_pointer);
+    const bool is_frame = frame >= above && frame - above < kLargestFrame;
+    record.frame.exit = is_frame ? frame_pointer : site.cfa;
+    record.frame.exit_flags = kFrameApplication | (is_frame ? kFramePointer : kFrameStackAddress);
 }
 
 } // namespace sennit::ompt

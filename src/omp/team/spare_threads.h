@@ -15,6 +15,8 @@
 
 #include "base/futex.h"
 #include "base/spin.h"
+#include "sched/processors.h"
+#include "sched/worker.h"
 
 #include <algorithm>
 #include <atomic>
@@ -114,5 +116,39 @@ class SpareThreads {
 };
 
 void spare_threads_after_fork_in_child();
+
+// Helpers: kernel threads for a virtual team (virtual_team.h) in a process that may use more cores
+// of its node than the team has workers (sched/sharing.h). A helper takes such a core, runs threads
+// of the team that have not begun, and goes back to the pool of threads.
+//
+// A worker calls for helpers when its part in a region begins, and between two of its threads. One
+// helper at a time waits for a core. When it has one, it calls the next. A helper has its core
+// before it enters a region. So no region's end waits for a thread that waits for a core. It leaves
+// the region when there is nothing to begin any more, or when its core is to be left.
+
+// `threads` threads of a region that runs could begin on other cores. 0: none any more.
+void call_helpers(int threads);
+void helpers_after_fork_in_child();
+
+// How long a worker is idle before it takes what others have not offered (balance/problem.h).
+
+// The patience in ticks(), for work that began `since_ticks` ago. It is a part of that time, but at
+// least about the time that a steal takes, and never so long that anybody would notice.
+inline std::uint64_t idle_patience(std::uint64_t since_ticks) {
+    constexpr std::uint64_t kPart = 64;
+    constexpr std::uint64_t kLeastUs = 2;
+    constexpr std::uint64_t kMostUs = 50;
+    const std::uint64_t us = sched::ticks_per_us();
+    return std::clamp(since_ticks / kPart, kLeastUs * us, kMostUs * us);
+}
+
+// Wait a moment. If threads outnumber processors, the caller yields: it may wait for a thread that
+// needs the processor.
+inline void wait_a_moment() {
+    if (sched::crowded())
+        sched::Worker::here().yield_processor();
+    else
+        cpu_relax();
+}
 
 } // namespace sennit::omp

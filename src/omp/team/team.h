@@ -14,8 +14,7 @@
 #include "omp/env/affinity.h"
 #include "omp/env/icv.h"
 #include "omp/events/events.h"
-#include "omp/events/site.h"
-#include "omp/team/iterations.h"
+#include "omp/team/placement.h"
 #include "omp/team/thread_values.h"
 #include "sched/worker.h"
 #include "task/observer.h"
@@ -23,8 +22,62 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace sennit::omp {
+
+// Loops as compilers describe them, and their iterations by number, 0 .. count-1. Values of a loop
+// variable are kept as bits modulo 2^64, which suits signed and unsigned ones. A step downward is
+// kept as a negated number.
+
+struct Iterations {
+    std::uint64_t start = 0;
+    std::uint64_t step = 1;
+    std::uint64_t count = 0;
+    std::uint64_t end = 0; // for GCC's doors: exclusive, as the program gives it
+
+    std::uint64_t value(std::uint64_t iteration) const { return start + iteration * step; }
+    // The value where the iterations before number `iteration` end, exclusive. Behind the last
+    // iteration it is the loop's own end, because one step more could leave the variable's type.
+    std::uint64_t bound(std::uint64_t iteration) const {
+        return iteration == count ? end : value(iteration);
+    }
+
+    // A loop over start, start + step .. before `end`, as GCC describes loops of `long`.
+    static Iterations before(long start, long end, long step) {
+        const bool up = step > 0;
+        const bool empty = up ? start >= end : start <= end;
+        return make(!empty, up, static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
+                    static_cast<std::uint64_t>(step));
+    }
+    // The same for `unsigned long long`, where GCC gives the direction apart from the step.
+    static Iterations before(bool up, std::uint64_t start, std::uint64_t end, std::uint64_t step) {
+        return make(up ? start < end : start > end, up, start, end, step);
+    }
+
+    // The number of iterations of a loop over lower, lower + step .. upper, inclusive. It is
+    // counted modulo the number of values of T, as LLVM's runtime does: flang describes an empty
+    // loop as 0 .. 2^n - 1 with a step of 1.
+    template <class T, class S>
+    static std::uint64_t count_through(T lower, T upper, S step) {
+        using U = std::make_unsigned_t<T>;
+        if (step > 0 ? lower > upper : lower < upper)
+            return 0;
+        const bool up = step > 0;
+        const U span = up ? static_cast<U>(upper) - static_cast<U>(lower)
+                          : static_cast<U>(lower) - static_cast<U>(upper);
+        const U stride = up ? static_cast<U>(step) : U{0} - static_cast<U>(step);
+        return static_cast<U>(span / stride + 1);
+    }
+
+  private:
+    static Iterations make(bool any, bool up, std::uint64_t start, std::uint64_t end,
+                           std::uint64_t step) {
+        const std::uint64_t span = up ? end - start : start - end;
+        const std::uint64_t stride = up ? step : std::uint64_t{0} - step;
+        return {start, step, any ? (span - 1) / stride + 1 : 0, end};
+    }
+};
 
 struct Team;
 struct Member;
@@ -300,5 +353,29 @@ void arrive(Team &team, std::int64_t at_join, int threads = 1);
 // Wait until the gate's epoch differs from `seen`.
 void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
           bool cancellable = false);
+
+// Implicit tasks: how one begins (OpenMP 5.2, 10.1).
+
+// The implicit task of `member` begins on the calling thread.
+inline void start_implicit(sched::Worker &worker, Member &member) {
+    Task &task = member.implicit;
+    const Team &team = *member.team;
+    task.parent = team.encountering_task;
+    task.icvs = team.icvs;
+    task.taskgroup = nullptr;
+    task.flags = Task::kImplicit;
+    task.spawned = 0;
+    task.folded.store(false, std::memory_order_relaxed);
+    task.pending.store(0, std::memory_order_relaxed);
+    task.home.store(&worker, std::memory_order_relaxed);
+    member.work.begun = 0;
+    member.work.singles = 0;
+    member.work.doacross_begun = 0;
+    member.work.loop = nullptr; // a cancelled region may have left one
+    member.work.doacross = nullptr;
+    worker.task = &task;
+    worker.slot = &member;
+    enter_place(member);
+}
 
 } // namespace sennit::omp

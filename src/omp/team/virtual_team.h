@@ -35,16 +35,149 @@
 // thread's slot.
 #pragma once
 
+#include "balance/problem.h"
 #include "omp/env/split.h"
-#include "omp/team/part_history.h"
-#include "omp/team/region_history.h"
 #include "omp/team/spare_threads.h"
 #include "omp/team/stealable_range.h"
 #include "omp/team/team.h"
+#include "trace/trace.h"
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
 
 namespace sennit::omp {
+
+// Finds the place of a region in a table, by the region's function. The number of threads need not
+// be told apart: each team has its own tables, and always the same number of threads.
+//
+// Each pair of places can keep two functions whose addresses lead to it. A third one replaces the
+// one of them that was asked for less recently.
+
+template <std::size_t kPlaces>
+class RegionPlaces {
+  public:
+    // Sets *is_new if nothing is remembered of the function. Then the entry at its place belonged
+    // to another one, or to none.
+    std::size_t find(const void *function, bool *is_new) {
+        Pair &pair = pairs_[index_of(function)];
+        std::uint8_t way = pair.functions[0] == function ? 0 : 1;
+        *is_new = pair.functions[way] != function;
+        if (*is_new) {
+            way = pair.older;
+            pair.functions[way] = function;
+        }
+        pair.older = 1 - way;
+        return 2 * static_cast<std::size_t>(&pair - pairs_.data()) + way;
+    }
+
+  private:
+    static constexpr std::size_t kPairs = kPlaces / 2;
+    static_assert(kPlaces % 2 == 0);
+    struct Pair {
+        const void *functions[2] = {nullptr, nullptr};
+        std::uint8_t older = 0;
+    };
+
+    // Functions begin at multiples of 16.
+    static std::size_t index_of(const void *function) {
+        const auto address = reinterpret_cast<std::uintptr_t>(function);
+        return (address >> 4 ^ address >> 10) % kPairs;
+    }
+
+    std::array<Pair, kPairs> pairs_{};
+};
+
+// With which threads each worker of a virtual team begins a region (virtual_team.h). At first these
+// are equal numbers of threads. When it is known how long each thread of the region has taken,
+// loads decide (balance/problem.h).
+//
+// If nobody took over a thread in a region, its threads are well placed, and nothing more is done.
+// If somebody did, the threads are measured when the region runs next, and placed by what was
+// found. A measurement may change nothing: then threads are taken over for a reason that lies
+// outside the program. Each time that this happens, the next measurement comes later.
+//
+// The team's maker writes all of this between regions. In a region workers read it, and write the
+// loads of their threads.
+
+class PartHistory {
+  public:
+    // Make it in `memory`, which has size_for() bytes. `own` has, by worker, the thread that is the
+    // worker's own. `threads` is the number of all threads.
+    static std::size_t size_for(int workers, int threads);
+    static PartHistory *make(void *memory, std::span<const int> own, int threads);
+
+    // A region begins. Null: its function is not known.
+    void begin(const void *function);
+    // The region has ended. `any_taken`: did somebody take over threads? `any_waited`: did threads
+    // wait in the region? Then the measured times mean nothing.
+    void end(bool any_taken, bool any_waited);
+
+    // For the region that runs: the worker's part is thread_of(first) up to thread_of(last).
+    std::uint64_t first(int worker) const { return static_cast<std::uint64_t>(ends_[worker]); }
+    std::uint64_t last(int worker) const { return static_cast<std::uint64_t>(ends_[worker + 1]); }
+    bool measures() const { return measures_; }
+    void note_load(int thread, std::uint64_t ns) { loads_[thread] = ns; }
+
+    int thread_of(std::uint64_t place) const { return others_[place]; }
+    // The threads that are no worker's own, as thread_of() has them.
+    std::span<const int> others() const { return {others_, index(threads_ - workers_)}; }
+
+  private:
+    struct Entry {
+        bool is_placed;
+        bool measures;
+        std::uint8_t pause; // runs without a measurement after one that has changed nothing
+        std::uint8_t left;  // how many of these runs are left
+    };
+    static constexpr std::size_t kPlaces = 64;
+    static constexpr std::uint8_t kLongestPause = 127;
+
+    int *ends_of(std::size_t entry) { return ends_of_ + entry * index(workers_ + 1); }
+    static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+    balance::PieceLoads pieces() const;
+    bool place();
+
+    int workers_ = 0;
+    int threads_ = 0;
+    bool measures_ = false;
+    RegionPlaces<kPlaces> places_;
+    Entry *current_ = nullptr; // null: the region's function is not known
+    const int *ends_ = nullptr;
+    // In the memory behind this object:
+    std::uint64_t *loads_ = nullptr; // by thread
+    balance::Progress *progress_ = nullptr;
+    Entry *entries_ = nullptr;
+    int *own_ = nullptr;
+    int *others_ = nullptr;  // threads that are no worker's own
+    int *equal_ = nullptr;   // the ends of equal parts
+    int *ends_of_ = nullptr; // by entry; behind them room for one to try
+};
+
+// What a worker remembers of the regions in which it had a part: of the threads that it offered,
+// how many others took (balance/problem.h; paper openmp-in-charm, 4.3.2). Regions are told apart
+// by their function (region_place.h). The number of threads is that of the team that keeps this.
+//
+// It is not shared: each worker has its own.
+
+class RegionHistory {
+  public:
+    balance::Exposure &of(const void *function) {
+        bool is_new = false;
+        balance::Exposure &exposure = exposures_[places_.find(function, &is_new)];
+        if (is_new)
+            exposure = {};
+        return exposure;
+    }
+
+  private:
+    static constexpr std::size_t kPlaces = 64;
+    RegionPlaces<kPlaces> places_;
+    std::array<balance::Exposure, kPlaces> exposures_{};
+};
 
 // Will a region of `size` threads that a thread of `outer` encounters have more threads than
 // workers?
@@ -146,5 +279,30 @@ class VirtualTeam final : public Unbegun {
     std::uint64_t began_ = 0;
     std::uint64_t last_took_ = 0;
 };
+
+// Tells the trace which worker has a part in which region.
+
+// The region's function (see Body). Null: it is not known.
+inline const void *function_of(const Team &team) {
+    const void *function = nullptr;
+    if (team.data)
+        std::memcpy(&function, team.data, sizeof function);
+    return function;
+}
+
+inline void begin_traced_part(const Team &team) {
+    if (trace::on() && team.traced != 0)
+        trace::part_begin(team.traced, reinterpret_cast<std::uint64_t>(function_of(team)),
+                          team.workers);
+}
+// Of its threads that had not begun, the worker has offered so many, and others took so many.
+inline void trace_offer(const Team &team, int offered, int taken) {
+    if (trace::on() && team.traced != 0)
+        trace::offer(team.traced, offered, taken);
+}
+inline void end_traced_part(const Team &team) {
+    if (trace::on() && team.traced != 0)
+        trace::part_end(team.traced);
+}
 
 } // namespace sennit::omp

@@ -4,8 +4,8 @@
 #include "base/compiler.h"
 #include "pthread/affinity.h"
 #include "pthread/bare.h"
+#include "pthread/condition.h"
 #include "pthread/mutex.h"
-#include "pthread/waits.h"
 
 #include <cerrno>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // What the events of all threads say together: numbers of tasks, edges, requests and their waits.
 #pragma once
 
-#include "trace/read/model.h"
+#include "trace/read/trace_file.h"
 
 #include <cstdint>
 #include <vector>

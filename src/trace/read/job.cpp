@@ -2,8 +2,8 @@
 #include "trace/read/job.h"
 
 #include "base/printable.h"
-#include "trace/read/messages.h"
 #include "trace/read/replay.h"
+#include "trace/read/trace_file.h"
 
 #include <algorithm>
 #include <string>

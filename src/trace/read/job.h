@@ -2,7 +2,7 @@
 // All processes of a job together.
 #pragma once
 
-#include "trace/read/model.h"
+#include "trace/read/trace_file.h"
 
 #include <filesystem>
 

@@ -2,7 +2,7 @@
 // Each thread's events are replayed with the stacks of its fibers; then threads are put together.
 #pragma once
 
-#include "trace/read/model.h"
+#include "trace/read/trace_file.h"
 
 namespace sennit::trace {
 

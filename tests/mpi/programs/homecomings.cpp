@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "homecomings.h"
 
-#include "virt/own_fiber.h"
+#include "virt/rank_fiber.h"
 #include "virt/turns.h"
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/record/collective_calls.h: the counts by which reports of hangs compare ranks.
-#include "mpi/record/collective_calls.h"
+// mpi/record/record.h: the counts by which reports of hangs compare ranks.
+#include "mpi/record/record.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/record/persistent.h: which requests are persistent, and what the start of one is.
+// mpi/record/record.h: which requests are persistent, and what the start of one is.
 #include "fake.h"
 
 #include "mpi/record/record.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/engine/ticket.h: the steps that a ticket may take; checked builds end the program at others.
-#include "mpi/engine/ticket.h"
+// mpi/engine/tickets.h: the steps that a ticket may take; checked builds end the program at others.
+#include "mpi/engine/tickets.h"
 
 #include <gtest/gtest.h>
 
