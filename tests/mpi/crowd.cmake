@@ -269,6 +269,15 @@ foreach(mpi ${SENNIT_MPIS})
                              ENVIRONMENT SENNIT_DOORBELLS=${doorbells} PASS_REGULAR_EXPRESSION "^graphs\n$")
     endforeach()
 endforeach()
+# Communicators of two groups, one of them a single rank.
+foreach(mpi ${SENNIT_MPIS})
+    string(TOUPPER ${mpi} MPI)
+    sennit_mpi_program(dup_between-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} SOURCES dup_between.c DEPENDS check.h)
+    sennit_run(run ${mpi} 4 1)
+    add_test(NAME mpi.dup_between.${mpi} COMMAND ${run} ${output})
+    set_tests_properties(mpi.dup_between.${mpi} PROPERTIES TIMEOUT 120 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT SENNIT_DOORBELLS=on)
+endforeach()
 # Many ranks.
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)

@@ -259,7 +259,7 @@ class Wrapper:
         unfit = ("is_user_defined(op)" if "op" in self.names
                  else "is_between_groups(comm)" if self.call["name"] == "Bcast" and not self.header.is_openmpi
                  else "has_no_neighbors(comm)" if self.call["name"] == "Neighbor_allgather" and self.header.is_openmpi
-                 else "is_of_one_rank(comm)" if self.twin.startswith("Comm_idup") and not self.header.is_openmpi
+                 else "has_group_of_one_rank(comm)" if self.twin.startswith("Comm_idup") and not self.header.is_openmpi
                  else "")
         fields["has_twin"] = f"!{unfit}" if unfit else "true"
         fields["start_and_wait"] = "start_and_wait_alone" if self.header.is_alone(self.twin) else "start_and_wait"

@@ -39,12 +39,24 @@ inline bool has_no_neighbors(MPI_Comm comm) {
 }
 
 // While another thread makes a communicator, MPICH 4.0's Comm_idup of one with a single rank tries
-// again and again, and takes memory each time. It never lets the other thread go on.
-inline bool is_of_one_rank(MPI_Comm comm) {
+// again and again, and takes memory each time. It never lets the other thread go on. A group of an
+// intercommunicator may have a single rank, too. The answer is the same on all ranks of both
+// groups: a blocking call and its twin do not meet.
+inline bool has_group_of_one_rank(MPI_Comm comm) {
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto test_inter = SENNIT_BARE(Comm_test_inter);
+    static constexpr auto get_remote_size = SENNIT_BARE(Comm_remote_size);
     int size = 0;
+    int is_inter = 0;
     return comm != MPI_COMM_NULL &&
-           outside_task([&] { return get_size(comm, &size); }) == MPI_SUCCESS && size == 1;
+           outside_task([&] {
+               if (const int error = get_size(comm, &size); error != MPI_SUCCESS || size == 1)
+                   return error;
+               if (const int error = test_inter(comm, &is_inter); error != MPI_SUCCESS)
+                   return error;
+               return is_inter ? get_remote_size(comm, &size) : MPI_SUCCESS;
+           }) == MPI_SUCCESS &&
+           size == 1;
 }
 
 } // namespace sennit::mpi
