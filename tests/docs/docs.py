@@ -4,7 +4,7 @@
 
 A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that
 begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
-without `omp.`. What this build has no tests of (no MPI, say) is not looked for. And docs/dev/lock-free.md names every
+without `omp.`. In a table with the columns "file" and "name", the names are in the file. What this build has no tests of (no MPI, say) is not looked for. And docs/dev/lock-free.md names every
 file of src/ with an atomic operation that changes a word.
 
 usage: docs.py --source FOLDER --ctest CTEST --build FOLDER --sennit SENNIT
@@ -94,13 +94,30 @@ class Docs:
             elif anchor and other.suffix == ".md" and anchor not in anchors(other.read_text()):
                 self.complain(page, number, f"{path or 'this page'} has no heading #{anchor}")
 
+    def check_names(self, page, number, line, columns):
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        file, *others = CODE.findall(cells[columns["file"]]) or [None]
+        if not file or others or not (self.source / file).is_file():
+            return  # the rule below the heading; or check_files() complains
+        text = (self.source / file).read_text()
+        for name in CODE.findall(cells[columns["name"]]):
+            if name not in text:
+                self.complain(page, number, f"{file} has no {name}")
+
     def check(self, page):
         column = None
+        named = None  # the columns of a table of names
         for number, line in enumerate(page.read_text().splitlines(), 1):
             self.check_tests(page, number, line)
             self.check_files(page, number, line)
             for wrong in self.commands.wrong(line):
                 self.complain(page, number, wrong)
+            if not line.startswith("|"):
+                named = None
+            elif named:
+                self.check_names(page, number, line, named)
+            elif {"file", "name"} <= set(heads := [cell.strip() for cell in line.strip().strip("|").split("|")]):
+                named = {"file": heads.index("file"), "name": heads.index("name")}
             if page.name == "openmp.md":
                 if line.startswith("| feature"):
                     column = [cell.strip() for cell in line.strip().strip("|").split("|")].index("test")
