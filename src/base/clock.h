@@ -14,7 +14,8 @@ inline std::int64_t monotonic_ns() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// The processor time of threads: that of other programs on its processor is no work of a thread's.
+// The processor time of threads. While another program has a thread's processor, the thread does no
+// work.
 
 inline std::int64_t thread_work_ns() {
     timespec now{};

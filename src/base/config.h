@@ -20,9 +20,9 @@
 // - SENNIT_NUMBER(field, variable, fallback, least, most, help)
 // - SENNIT_TEXT(field, variable, fallback, form, help): form shows people what the text looks like
 //
-// Who includes a table defines the three macros before it and undefines them after it. All that is
-// said of an option comes from its row: fields, enumerators, messages, `sennit doctor --options`,
-// docs/user/options.md and the manual page.
+// A file that includes a table defines the three macros before it and undefines them after it. All
+// that is said of an option comes from its row: fields, enumerators, messages, `sennit doctor
+// --options`, docs/user/options.md and the manual page.
 
 // Words of choices, in the order of their enumerators.
 #define SENNIT_POLICIES(WORD)                                                                      \

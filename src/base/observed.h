@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks on while tasks live: the recorder, a tool, and the like. All of them share one byte.
+// What observes tasks: the recorder, a tool, and the like. All of them share one byte.
 // Every task's path tests that byte once. While nothing is attached it is zero, and the branch is
 // never taken.
 #pragma once

@@ -48,7 +48,7 @@ class YieldWatch {
         const auto most = kWakeUpUs * static_cast<std::int64_t>(ticks_per_us);
         mean_.store(std::min(mean_with(length), most), std::memory_order_relaxed);
     }
-    // Is who yields now to find out what others have of it?
+    // Should this yield be measured, to find out whether it lets other threads work?
     bool asks(std::uint64_t ticks_per_us) const {
         const std::int64_t mean = mean_.load(std::memory_order_relaxed);
         return mean == kNoneYet || mean >= kDoubtUs * static_cast<std::int64_t>(ticks_per_us);

@@ -94,7 +94,7 @@ bool has_core(const_dlb_cpu_set_t mask, int core) {
     return core < CPU_SETSIZE && CPU_ISSET(core, static_cast<const cpu_set_t *>(mask));
 }
 
-// Who owns cores now is to own as many when they are divided anew.
+// A process that owns cores now is to own as many when they are divided anew.
 void keep_division() {
     Memory &memory = g_state.board.policy_memory();
     memory = {};

@@ -11,14 +11,14 @@
 //   3. `latest_`, the id of the range that was added last, becomes its id, by a CAS from the id
 //      that it had before the names were looked at: this adds the range, and shows that no other
 //      was added since. So there is one of a name
-//   4. it is there: its word is its id. Whoever reads latest_ does this first (settle)
+//   4. it is there: its word is its id. Each reader of latest_ does this first (settle)
 //
 // What a rank has reserved or proposed when it ends, the host frees, with its ranges (end_of). Ids
 // are never used again, so no CAS takes one for another.
 //
-// Who waits sleeps on changes_. A wake-up cannot be lost: who waits adds itself to waiting_, then
-// reads changes_, then looks; who changes something changes changes_, then looks at waiting_ (all
-// seq_cst). If a rank is killed in between, the host wakes all when it has ended.
+// A waiter sleeps on changes_. A wake-up cannot be lost: a waiter adds itself to waiting_, then
+// reads changes_, then looks; a rank that changes something changes changes_, then looks at
+// waiting_ (all seq_cst). If a rank is killed in between, the host wakes all when it has ended.
 #pragma once
 
 #include "base/clock.h"

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// Their size, and how many there are in the process. Who counts them wants no order: relaxed.
+// Their size, and how many there are in the process. The counts order nothing else: relaxed.
 struct Stacks {
     std::size_t size = kUsualStack; // of a new one; set before there is any
     std::size_t of_threads = kUsualStack;

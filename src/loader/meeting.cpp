@@ -148,7 +148,8 @@ void Meeting::sweep() const {
             Meeting(folder).remove_dead();
 }
 
-// Who is about to use it either holds the lock, or finds it removed and begins anew (enter).
+// A launcher that is about to use it either holds the lock, or finds it removed and begins anew
+// (enter).
 void Meeting::remove_dead() const {
     const Descriptor lock(open(lock_path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     struct stat status{};

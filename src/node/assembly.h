@@ -20,8 +20,9 @@
 //
 // A broadcast is a call that ranks do not leave together. Its root writes a note, and goes on. The
 // others wait for that note alone. There are kNotes notes, which are written one after the other,
-// from the first one on after each call as above. Who has written or read the last one counts
-// itself, as in such a call, but does not wait. The last rank to do so says that the call is over.
+// from the first one on after each call as above. A rank that has written or read the last one
+// counts itself, as in such a call, but does not wait. The last rank to do so says that the call is
+// over.
 //
 //   the root of broadcast n                      another rank
 //   1. the call for which it has counted         1. arms its bell

@@ -53,9 +53,9 @@ class Ending {
 //
 // A send that is not over needs the receiver: it has to take the message. It does so in some call
 // of MPI, and does not know that the sender sleeps, or that the send is a synchronous one. So the
-// sender says in its own slot whom it asks, and marks the slot of that rank. Who leaves MPI looks
-// at its mark, and rings those that ask it. A rank that waits for a collective call, or for several
-// requests, may ask more than one.
+// sender says in its own slot whom it asks, and marks the slot of that rank. A rank that leaves MPI
+// looks at its mark, and rings those that ask it. A rank that waits for a collective call, or for
+// several requests, may ask more than one.
 //
 //   the sender                        the receiver
 //   1. arms its bell                  1. takes the message, in MPI

@@ -157,7 +157,8 @@ void rethink_cores(Board &board) {
     };
     if (think())
         divide_cores(board);
-    // Who uses more than its program gains from goes, at its next scheduling point.
+    // A program may hold more cores than it gains from. It gives them back at its next scheduling
+    // points.
     const Look look(board);
     for (int core; (core = surplus(look->view(), look->are_recalled())) != kNobody;) {
         look->recalled[core] = true;

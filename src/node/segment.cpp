@@ -200,7 +200,7 @@ void remove_unused(const char *path) {
     if (file < 0)
         return;
     // Between open and lock others may have removed this file, and have made the one that has the
-    // path now. Whoever holds the lock of the file at the path is the only one to remove it.
+    // path now. Only the holder of the lock of the file at the path removes it.
     struct stat facts{};
     if (lock_unused(file) && is_at(file, path) && fstat(file, &facts) == 0 && facts.st_size != 0 &&
         !is_foreign(file, facts))

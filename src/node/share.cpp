@@ -96,7 +96,7 @@ void Share::give(Hold hold) {
     if (!entry)
         return;
     note_end(hold);
-    // Who is awake in a process that waits itself waits for other processes.
+    // The process itself waits. So its threads that are awake wait for other processes.
     if (give_inside(hold))
         give_what_rests(0);
 }
@@ -111,8 +111,8 @@ Hold Share::go_on(Hold rested, int near) {
         hold = board_->core_table().take(rested.core, number_);
     if (!hold)
         hold = try_take(near);
-    // Who went to sleep meanwhile may have kept a core for this one, who has another one now: the
-    // last one to be awake no more gives whatever rests.
+    // A thread that went to sleep meanwhile may have kept a core for this thread, which has another
+    // one now. So the last thread that stops being awake gives all cores that rest.
     if (awake_.fetch_sub(1, std::memory_order_acq_rel) == 1)
         give_what_rests(0);
     return begin_use(hold, near);
@@ -193,8 +193,8 @@ void Share::note_end(Hold hold) {
     }
 }
 
-// Who waits for a core waits no more when nobody runs, and then looks once more: so the core is
-// given before that (release; the acquire is in wait_for_core).
+// A thread that waits for a core waits no more when nobody runs, and then looks once more: so the
+// core is given before that (release; the acquire is in wait_for_core).
 bool Share::stop() {
     const int before = running_.fetch_sub(1, std::memory_order_release);
     SENNIT_ASSERT(before > 0);

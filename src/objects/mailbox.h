@@ -2,11 +2,11 @@
 // Messages between objects. Each is one message of MPI, on a communicator of the set's own, with
 // the envelope in front. So is a message to an object of the same rank, to keep one order.
 //
-// Who wants a message takes whatever has arrived, for all, since MPI's matching knows ranks, not
-// objects. It hands each message to who waits for it, and wakes nobody else: there may be hundreds
-// of tasks that wait. What nobody waits for yet is filed. So nobody waits for a message that is
-// there. If it is not, one thread (or task), the receiver, waits in MPI. When it has its message,
-// the one that has waited longest does.
+// A task that wants a message takes whatever has arrived, for all, since MPI's matching knows
+// ranks, not objects. It hands each message to the task that waits for it, and wakes nobody else:
+// there may be hundreds of tasks that wait. What nobody waits for yet is filed. So nobody waits for
+// a message that is there. If it is not, one thread (or task), the receiver, waits in MPI. When it
+// has its message, the one that has waited longest does.
 #pragma once
 
 #include <mpi.h>

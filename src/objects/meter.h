@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works on which object, and since when: sennit_object_begin() to sennit_object_end(). If
-// Sennit's runtime adds the time to the object's account, only who.
+// Which thread works on which object, and since when: sennit_object_begin() to sennit_object_end().
+// If Sennit's runtime adds the time to the object's account, only which thread.
 #pragma once
 
 #include "balance/partners.h"

@@ -77,7 +77,7 @@ class Set {
     Answer decide(sennit_balance_info &info);
     std::size_t object_bytes(int object) const;
     std::vector<Row> rows();
-    // Who has sent how much to whom in this period; on rank 0, of all.
+    // How much each object has sent to each other in this period; on rank 0, of all.
     std::vector<balance::Link> links();
     // Returns the objects of this rank that could not leave.
     std::vector<int> move(const Answer &answer);

@@ -56,7 +56,8 @@ constinit Services g_services;
 // The operations of a service. An atomic addition costs what little else costs on the way of a
 // message, and most programs have one service. So the first has no count of its own: it has what
 // g_pending has beside the others' counts. These change together with it under the ticker's lock.
-// Who asks without that, while they change, may poll once too often or once too seldom.
+// A thread that asks without that lock, while they change, may poll once too often or once too
+// seldom.
 bool is_first(const sennit_poll_service &service) {
     return !service.next; // each is put in front of those before
 }
@@ -496,7 +497,7 @@ void after_fork_in_child() {
     for (auto *service = g_services.latest.load(std::memory_order_relaxed); service;
          service = service->next) {
         service->pending.store(0, std::memory_order_relaxed);
-        // Who is gone gives no token back.
+        // A thread that is gone gives no token back.
         if (const int holder = service->token.load(std::memory_order_relaxed);
             holder != 0 && holder != t_thread_id)
             service->token.store(kGone, std::memory_order_relaxed);

@@ -101,7 +101,7 @@ bool process_may_suspend();
 struct Names {
     bool (*sends)(const char *symbol);       // who calls it sends a message
     bool (*makes_tasks)(const char *symbol); // a compiler's entry point for tasks
-    // Who imports it may suspend a task on an event from outside of the task graph.
+    // A file that imports it may suspend a task on an event from outside of the task graph.
     bool (*suspends)(const char *symbol);
     // Is a loaded file the program or its library, not one of the system, a compiler or MPI?
     bool (*is_the_programs)(const char *path);

@@ -38,7 +38,8 @@ int suspend(sched::Worker &worker, pthread_cond_t &cond, pthread_mutex_t &mutex,
             const Deadline &until, const void *caller) {
     if (!until.valid())
         return EINVAL;
-    // Who signals has locked the mutex after us, or changed the predicate before we looked at it.
+    // The thread that signals has locked the mutex after us, or changed the predicate before we
+    // looked at it.
     Parking parking("condition variable", &cond);
     parking.enter();
     if (const int error = mutex_unlock(&mutex)) {
@@ -153,9 +154,9 @@ int semaphore_post(sem_t *semaphore) {
 // same steps on libc's structure (glibc's pthread_barrier_wait.c), but waits in the lot at the
 // barrier's address.
 //
-// Whoever comes last ends the waits of both: libc's by a futex, those in the lot by wake(), for
-// every call that returns from libc looks there. A barrier may be destroyed or unmapped as soon as
-// all have counted themselves out, so nobody touches it after that.
+// The thread that comes last ends the waits of both: libc's by a futex, those in the lot by wake(),
+// for every call that returns from libc looks there. A barrier may be destroyed or unmapped as soon
+// as all have counted themselves out, so nobody touches it after that.
 
 namespace {
 
@@ -255,7 +256,7 @@ int barrier_wait(pthread_barrier_t *barrier, const void *caller) {
     return result;
 }
 
-// Who destroys it waits until all have left, be it tasks of this thread.
+// The thread that destroys it waits until all have left, be it tasks of this thread.
 int barrier_destroy(pthread_barrier_t *barrier, const void *caller) {
     sched::Worker *const worker = worker_with_others();
     if (SENNIT_LIKELY(!worker) || !may_suspend(*worker, caller))

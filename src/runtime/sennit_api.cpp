@@ -116,7 +116,7 @@ SENNIT_EXPORT int sennit_worker_wanted(void) {
     const sched::Worker *worker = sched::Worker::self();
     if (!worker)
         return 1;
-    // Who polls between two steps of a task goes on with that.
+    // A thread that polls between two steps of a task goes on with that.
     if (worker->idle_since() == 0 && poll::inside(worker->current()))
         return 1;
     return worker->wanted();
@@ -162,7 +162,7 @@ SENNIT_EXPORT int sennit_send_order(uint64_t *key) {
     const policy::Rules &rules = sched::rules();
     if (!key || !worker || !rules.propagates())
         return 0;
-    // Whoever sends is a send-task: equals, so what counts is their age, a floor apart.
+    // A task that sends is a send-task: equals, so what counts is their age, a floor apart.
     *key = policy::key(rules, policy::kMostPriority, worker->task->age);
     return static_cast<int>(config().sends);
 }

@@ -153,9 +153,9 @@ struct alignas(kCacheLine) Slot {
     bool alone = false; // the only member of its group
     // Not in a parallel region: programs rely on finding their tasks done.
     bool outside = false;
-    // What explicit tasks on a stack of their own start with on this thread: what the implicit task
-    // had when it last waited, or rested. Others run on top of who waits, with what they find
-    // there.
+    // The floating-point control that explicit tasks on a stack of their own start with on this
+    // thread: the implicit task's, when it last waited or rested. Other tasks run on top of a
+    // waiting task, with the control that they find there.
     Task *own_task = nullptr; // the implicit one
     fiber::FpControl control = fiber::fp_control();
     // While the owner waits for its group's next region: the count of regions that have begun.

@@ -23,8 +23,8 @@ alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 constinit Dormitory g_dormitory;
 
-// The idle poller first spins, then yields, then naps. Who yields to another program is back after
-// that one's time slice: not within the time that a message takes.
+// The idle poller first spins, then yields, then naps. A thread that yields to another program is
+// back after that one's time slice: not within the time that a message takes.
 constexpr int kPollsBeforeYield = 64;
 constexpr std::uint64_t kSpinPollsUs = 20;
 constexpr int kPollsBeforeNap = 4096;
@@ -96,8 +96,8 @@ void Worker::rest() {
         // Asked only where it matters: to read the clock takes a good part of what a poll takes.
         const auto idle_ticks = [this] { return ticks() - idle_since(); };
         const auto patient = [&] { return idle_ticks() < patience(); };
-        // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
-        // Not for ever, or no idle worker with suspended tasks would sleep.
+        // A worker with suspended tasks of its own polls itself: what it finds it can resume at
+        // once. Not for ever, or no idle worker with suspended tasks would sleep.
         if (suspended.any() && poller && poller != this && patient()) {
             g_idle_poller.store(this, std::memory_order_seq_cst);
             poller = this;

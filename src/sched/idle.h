@@ -51,7 +51,7 @@ class Dormitory {
     }
     // A worker whose number is below kBeds; at most limit_ns, while `state` is `here`.
     void sleep(int worker, const FutexWord &state, std::uint32_t here, std::int64_t limit_ns) {
-        // Acquire: pairs with wake(). Who reads the new count reads the new state.
+        // Acquire: pairs with wake(). A thread that reads the new count reads the new state.
         const std::uint32_t seen = wakes_.load(std::memory_order_acquire);
         if (state.load(std::memory_order_acquire) == here)
             futex_wait_bits(wakes_, seen, bit_of(worker), limit_ns);

@@ -134,7 +134,7 @@ void Processors::begin() {
     cpu_set_t set;
     given_ = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     usable_ = given_;
-    // Who started us is the launcher, or was started by it with our processors.
+    // Our parent is the launcher, or was started by it with our processors.
     const int launchers =
         sched_getaffinity(getppid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : given_;
     sharing_ = sharing(config().local_ranks, given_, launchers);

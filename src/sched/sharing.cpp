@@ -153,8 +153,9 @@ void Worker::rest_core() {
     share().rest(hold_);
 }
 
-// Who has a core to wait on waits awake, for a wake-up takes longer than what it waits for often
-// does. Not as long if others want the core. Who has none would take one from those that compute.
+// A worker with a core to wait on waits awake, for a wake-up often takes longer than the wait. The
+// wait is shorter if others want the core. A worker without a core would take one from those that
+// compute.
 std::uint64_t Worker::patience_at_share() {
     note_idle();
     rest_core();

@@ -41,8 +41,8 @@ inline bool shares_cores() {
 
 class ShortSlice {
   public:
-    // Who comes back to a core that another thread still uses, or has been woken behind a thread
-    // that computes, runs when that one's slice ends. This is the shortest that Linux grants.
+    // A thread may come back to a core that another one still uses, or be woken behind a thread
+    // that computes: it runs when that one's slice ends. This is the shortest that Linux grants.
     static constexpr std::uint64_t kShortNs = 100'000;
 
     // Shorten the slice of the calling thread, whose own object this is. At the first call only.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. Who gives
-// way though it could go on is in yield.cpp, what a worker without work does in idle.cpp; fibers
+// The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. Fibers
+// that give way though they could go on, and workers without work, are in idle.cpp; fibers
 // are made in fibers.cpp, threads in threads.cpp.
 #include "sched/worker.h"
 

@@ -9,7 +9,7 @@
 //
 // A worker takes tasks from every group that it has a slot in (sched/group.h).
 //
-// Who wakes: a parked fiber is resumed through its worker's inbox (make_ready). A sleeping worker
+// Wake-ups: a parked fiber is resumed through its worker's inbox (make_ready). A sleeping worker
 // is woken by make_ready, by a push to a queue of one of its groups (announce_work), or to take
 // over polling (give_up_polling).
 //

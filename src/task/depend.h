@@ -87,8 +87,8 @@ void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
             __builtin_prefetch(task + line, 1);
         if (edge != &successor->own_edge)
             release_block(worker, edge);
-        // Who finds that just its own is missing is the last, and nobody else looks: it need not
-        // write. Acquire pairs with the release of those before.
+        // The predecessor that finds just its own missing is the last, and nobody else looks: it
+        // need not write. Acquire pairs with the release of those before.
         SENNIT_ASSERT(successor->missing.load(std::memory_order_relaxed) > 0);
         if (successor->missing.load(std::memory_order_acquire) == 1 ||
             successor->missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -103,9 +103,9 @@ void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
 //
 // A task takes all of its items at once, or none. If it takes none, it waits for one of them: a
 // deferred task stands in that item's list and in no queue, an undeferred one waits on its fiber.
-// Who lets items go gives them to those who have waited longest, to each all of its items at once.
-// So nobody ever waits for an item that is free, and every wait ends with the task that holds the
-// item.
+// A task that lets items go gives them to the tasks that have waited longest, to each all of its
+// items at once. So nobody ever waits for an item that is free, and every wait ends with the task
+// that holds the item.
 //
 // One lock guards the items of a generating task, with their lists.
 

@@ -360,8 +360,8 @@ bool all_events(sched::Worker &worker, Task &task) {
     return true;
 }
 
-// Who brings the bound ones to zero while kHoldsCreator is set signals: as they are in one word,
-// one of the two sides sees the other. It touches the task no more after the signal.
+// The thread that brings the bound ones to zero while kHoldsCreator is set signals: as they are in
+// one word, one of the two sides sees the other. It touches the task no more after the signal.
 SENNIT_COLD void await_bound_events(sched::Worker &worker, Task &task) {
     if (task.events.load(std::memory_order_acquire) < Task::kBoundEvent)
         return;

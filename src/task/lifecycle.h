@@ -70,8 +70,8 @@ void release_depends(sched::Worker *worker, Task &task, Then then);
 bool last_reference(Task &task);
 void free_task(sched::Worker *worker, Task *task);
 
-// Who waits for the children, or has ended, has folded them. So from then on no child may be
-// counted out that was not counted in.
+// A task that waits for its children, or has ended, has folded their count. So from then on no
+// child may be counted out that was not counted in.
 constexpr bool counts_all_children(std::int64_t pending) {
     return (pending & (Task::kWaiting | Task::kEnded)) == 0 || pending > 0;
 }

@@ -69,7 +69,7 @@ RankFiber *FiberTable::make() {
     return fiber;
 }
 
-// Whoever had it before may have been rung for: then it wakes once for no reason.
+// The rank that had it before may have been rung for: then the new one wakes once for no reason.
 RankFiber *FiberTable::add(RankFiber *main) {
     RankFiber *fiber = take_unused();
     if (!fiber)

@@ -20,8 +20,8 @@ namespace sennit::virt {
 //
 // A rank may be killed at any instruction. Therefore a ring is one atomic operation, which sets the
 // fiber's bit: it is done, or it has not begun. So no rank leaves behind anything that would keep
-// out the next ring. Who takes the set clears the bits of a word before it looks at their fibers.
-// From then on they may be rung for again.
+// out the next ring. The thread that takes the set clears the bits of a word before it looks at
+// their fibers. From then on they may be rung for again.
 
 class RungSet {
   public:

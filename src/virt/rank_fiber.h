@@ -48,9 +48,10 @@ namespace sennit::virt {
 // clock tells the time of what it runs, whoever that is: a worker's has other fibers' time in it,
 // and a home thread's stands still while its fiber is away.
 //
-// Only the thread that runs the fiber uses the clock. Whoever asks for the time first starts it,
-// and names himself. From then on each thread reads its own clock when the fiber comes and when it
-// leaves. When nobody is left who asks, the clock stands still, and a switch costs a comparison.
+// Only the thread that runs the fiber uses the clock. The thread that asks for the time first
+// starts it, and names itself. From then on each thread reads its own clock when the fiber comes
+// and when it leaves. When nobody is left who asks, the clock stands still, and a switch costs a
+// comparison.
 
 enum class ClockUse : std::uint32_t { account = 1, part = 2, task_time = 4, object = 8 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for what in this process, copied from its tasks, stacks and dependences.
+// Which task waits for what in this process, copied from its tasks, stacks and dependences.
 #pragma once
 
 #include "sched/fiber.h"

@@ -71,7 +71,7 @@ Watch::Glance Watch::glance() {
     return seen;
 }
 
-// Who was woken and has not run since shows the same as one whom nobody has woken.
+// A thread that was woken and has not run since looks like one that nobody has woken.
 bool Watch::anyone_starves() {
     starved_.turn();
     bool found = false;
@@ -148,8 +148,8 @@ bool Watch::has_moved(const Survey &survey, const Report &report) {
 bool Watch::judge(std::uint64_t now) {
     Survey survey(*regions_, *names_);
     survey.take();
-    // Who sleeps in a futex waits for any thread. One that sleeps in another call may do its part
-    // when that returns.
+    // A thread that sleeps in a futex waits for any thread. One that sleeps in another call may do
+    // its part when that returns.
     if (!survey.tells() || survey.waits_for_files() ||
         (survey.sleeps_for_anybody() && foreign_.naps() && !asked_for_)) {
         stillness_.silent = true;

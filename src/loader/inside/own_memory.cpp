@@ -22,7 +22,7 @@ std::atomic<bool> g_locked{false};
 std::atomic<bool> g_in_doubt{false};
 SENNIT_TLS bool t_holds = false;
 
-// Whoever holds it makes bare system calls, and waits at most for the dynamic linker's lock, whose
+// Its holder makes bare system calls, and waits at most for the dynamic linker's lock, whose
 // holder maps nothing by our functions. A signal handler does not get it from its own thread.
 class Lock {
   public:

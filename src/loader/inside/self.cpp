@@ -95,7 +95,7 @@ bool shares_memory() {
 }
 
 const char *program_path() {
-    // Whoever comes first finds the same as all others.
+    // The first thread finds the same as all others.
     static std::atomic<const char *> known{nullptr};
     if (const char *path = known.load(std::memory_order_acquire))
         return path;

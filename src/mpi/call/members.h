@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a communicator's processes are in the whole job. Local calls; the caller is inside MPI, and
-// the communicator is in use, so it lives.
+// Which ranks of the whole job a communicator's processes are. Local calls; the caller is inside
+// MPI, and the communicator is in use, so it lives.
 #pragma once
 
 #include <cstdint>

@@ -64,8 +64,8 @@ inline bool must_not_block(Notice notice, bool never_blocks) {
     return !never_blocks && must_not_block(notice);
 }
 
-// A test of the caller's found nothing. Who tests again and again keeps a thread that a suspended
-// task may need to go on, perhaps the one which would make the test succeed.
+// A test of the caller's found nothing. A task that tests again and again keeps its thread. A
+// suspended task may need that thread, perhaps the task which would make the test succeed.
 #pragma GCC visibility push(hidden)
 extern constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec")));
 #pragma GCC visibility pop

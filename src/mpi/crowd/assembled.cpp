@@ -121,9 +121,9 @@ void Assembled::compare_calls(std::uint32_t number, std::uint32_t own, bool all_
     }
 }
 
-// By a rank that waits long in call `number`, before which it has made `longer` calls that were too
-// long. Who has made one more of these, and has not come to `number` before that, makes another
-// call where this rank makes this one.
+// Called by a rank that waits long in call `number`. Before it, this rank has made `longer` calls
+// that were too long to be assembled. Another rank may have made one more of those without having
+// come to `number` first: that rank makes a different call in this one's place.
 void Assembled::compare_longer(std::uint32_t number, std::uint32_t own,
                                std::uint32_t longer) const {
     for (int rank = 0; rank < assembly_->members(); ++rank) {
@@ -134,8 +134,9 @@ void Assembled::compare_longer(std::uint32_t number, std::uint32_t own,
     }
 }
 
-// The root of a broadcast does not wait for those to whom it posts. Who has posted the call behind
-// the latest longer one of this rank, but has not made that one, makes another call in its place.
+// The root of a broadcast posts, and does not wait for the receivers. A rank may have posted the
+// call that follows the latest longer call of this rank, without having made the longer one: it
+// makes a different call in that one's place.
 void Assembled::look_beyond() const {
     const node::Assembly::Part &own = *parts_[rank_];
     const node::Assembly::Longer latest = own.longer.load(std::memory_order_relaxed);

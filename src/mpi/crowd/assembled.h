@@ -21,8 +21,8 @@
 // assembly. The others wait until it is over, before which they could not be over either.
 //
 // State: any thread changes `next_` and `longer_`. The thread that ends a call changes `through_`.
-// Whoever tests the call whose turn it is has `counted_`, `note_` and `brought_`. The rest is
-// written where the communicator is made, for MPI_COMM_WORLD in MPI_Init.
+// The thread that tests the call whose turn it is has `counted_`, `note_` and `brought_`. The rest
+// is written where the communicator is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
 #include "mpi/crowd/broadcast.h"

@@ -91,9 +91,9 @@ class Neighbours {
     // note() do.
     int slot_of(MPI_Comm comm, int peer);
     int own_slot() const { return world_ ? world_->slots[world_->own] : -1; }
-    // This rank has found out that the job cannot go on, and is about to say so and to end it.
-    // Returns if no other rank of the node does; or else not, as a rule (node/board.h). There is a
-    // board.
+    // This rank has found out that the job cannot go on, and is about to say so and to end it. Only
+    // one rank of the node does that: for it the call returns. For the others it does not, as a
+    // rule (node/board.h). Needs a board.
     void claim_end();
     void ring_slot(int slot);
     void note_slot(int slot, std::int64_t bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the tests of the engine quick: such a test does not wait. Who waits outside of tasks yields
-// between two of them, and notes how long that takes (vigil.h).
+// Makes the tests of the engine quick: such a test does not wait. A thread that waits outside of
+// tasks yields between two of them, and notes how long that takes (vigil.h).
 //
 // Some MPI libraries yield by themselves in a test that is in vain (quirks/own_yields.h). While
 // this object lives, they do not. Beside a program that computes each yield takes a time slice, and

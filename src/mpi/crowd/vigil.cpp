@@ -116,9 +116,10 @@ SENNIT_HOT void Vigil::arm() {
     // What MPI has found it may have answered: this ends with the messages.
     const bool found = t_spins.take_found() || found_;
     found_ = false;
-    // Who rang may wait for what this thread's tests have done since, unless they only tell each
-    // other so: then somebody else is late, and rings. Who waits for the next piece of something
-    // long may do so even if it did not ring: it rings in vain while this thread tests.
+    // A rank that rang may wait for an answer that this thread's tests have given since. But two
+    // ranks that wait for a third one would answer each other for ever: answers are counted, and
+    // the third one rings. A rank that waits for the next piece of a long message may need an
+    // answer although it did not ring: its ring does not count while this thread tests.
     const bool answers = (rung_ || g_crowd.neighbours.may_go_in_pieces(operation_)) &&
                          answers_ < g_crowd.neighbours.answers(operation_);
     if (answers && !found)
@@ -145,7 +146,7 @@ SENNIT_HOT void Vigil::ask_nobody() {
     g_crowd.neighbours.ask_nobody();
 }
 
-// Who waited rings for what it has found since it rang last (has_called_mpi()).
+// This thread rings for what it has found since it rang last (has_called_mpi()).
 void Vigil::found_before() {
     t_spins.note_found();
 }
@@ -165,7 +166,8 @@ SENNIT_HOT void Vigil::sleep() {
     nap_ns_ = std::min(2 * nap_ns_, naps().longest_ns);
     tests_ = kTests; // one
     asks_ = 0;
-    // If all answers were given while somebody was late, the pieces that come now have none left.
+    // All answers may have been given while a rank was late. The pieces that come now need some
+    // more.
     if (g_crowd.neighbours.may_go_in_pieces(operation_))
         answers_ =
             std::min(answers_, std::max(g_crowd.neighbours.answers(operation_) - kAnswersANap, 0));

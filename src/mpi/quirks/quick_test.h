@@ -4,10 +4,11 @@
 // if it is not, and then costs less, too; and MPI_Wait of what is over makes none. Together they
 // take 80 instructions less than MPI_Test, whatever they find.
 //
-// Not for who tests again and again. Two calls for the one time when something is found take longer
-// than MPI_Testsome's one, and a round trip with it 10% longer. Nor for requests of any kind:
-// MPI_Request_get_status does not poll for a generalized one, such as those of ROMIO. Between
-// QuietTests, for it may tell of the error that MPI_Wait tells of again.
+// Two kinds of requests must not be tested so. First, those that are tested again and again: when
+// the message comes at last, two calls take longer than MPI_Testsome's one, and a round trip takes
+// 10% longer. Second, generalized requests, such as those of ROMIO: MPI_Request_get_status does not
+// poll for them. The caller holds QuietTests, because this call and MPI_Wait may both tell of one
+// error.
 #pragma once
 
 #include "mpi/call/bare.h"

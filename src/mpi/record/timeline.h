@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who wants to know of the program's calls. The trace (SENNIT_TRACE) is told who is in a
+// What observes the program's calls. The trace (SENNIT_TRACE) is told which ranks are in a
 // communicator, how the clocks of hosts differ, which operations were posted and who waits for
 // them. And messages of accounts are counted while somebody watches these (traffic.h). Spans of
 // calls: traced.h.

@@ -5,7 +5,7 @@
 
 namespace sennit::mpi {
 
-// Who uses MPI: the world, from MPI_Init to MPI_Finalize, and the sessions that are open. Any
+// The users of MPI: the world, from MPI_Init to MPI_Finalize, and the sessions that are open. Any
 // thread.
 
 class Users {

@@ -15,7 +15,7 @@ int free_own_cores(const View &view, int claimant) {
     return sum;
 }
 
-// Who is first in line for the core once it is free, if its owner does not want it.
+// The claimant that is first in line for the core once it is free, if its owner does not want it.
 int first_in_line(const View &view, Order &order, int core) {
     int best = kNobody;
     for (int one = 0; one < count_of(view.claimants); ++one)

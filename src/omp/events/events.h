@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rooms of OpenMP tell a tool that is attached through OMPT (OpenMP 5.2, chapter 19): its
-// functions, one for each event, and what is kept for it. Who finds tools and answers their
-// questions is omp/ompt/.
+// functions, one for each event, and what is kept for it. The room omp/ompt/ finds tools
+// and answers their questions.
 //
 // Without a tool g_tool is as the compiler made it, observed::kTool is not set, and each hook in
 // the runtime is one branch that is never taken. Events are raised where the thing happens; front

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // taskloop (OpenMP 5.2, 12.6).
 //
-// The generated tasks wait in the queue as ranges of tasks. Who runs a range cuts it when nothing
-// else is queued on his thread, so that there is something to steal as long as there is something
-// to do, and runs the rest as included tasks, one after the other: n tasks cost a few times log(n)
-// entries of a queue. Where tasks may suspend, the rest of the range is handed over before each
-// one, for a task that waits must not bury its siblings. Blocks that constructors fill can be made
-// from the creator's alone, so such tasks are made one by one.
+// The generated tasks wait in the queue as ranges of tasks. The thread that runs a range cuts
+// it when nothing else is queued on the thread, so that there is something to steal as long as
+// there is something to do, and runs the rest as included tasks, one after the other: n tasks cost
+// a few times log(n) entries of a queue. Where tasks may suspend, the rest of the range is handed
+// over before each one, for a task that waits must not bury its siblings. Blocks that constructors
+// fill can be made from the creator's alone, so such tasks are made one by one.
 #include "omp/gomp/tasks.h"
 #include "omp/loops/constructs.h"
 #include "omp/loops/exposed.h"

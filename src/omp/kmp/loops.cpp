@@ -51,8 +51,8 @@ void static_cut(bool chunked, int threads, int thread, std::int32_t *last, T *lo
         first = i * size;
         end = i + 1 == pieces ? count : first + size;
         *last = (pieces - 1) % n == i;
-        // Who has no second piece is led to the end of the loop and no further: all steps of the
-        // others together might pass the end of the type.
+        // A thread without a second piece is led to the end of the loop and no further: all steps
+        // of the others together might pass the end of the type.
         *stride = static_cast<S>((pieces <= n ? count - first : size * n) *
                                  static_cast<std::uint64_t>(step));
     } else {

@@ -47,7 +47,8 @@ task::LoopCut cut_of(std::int32_t sizing, std::uint64_t value, bool strict, std:
             .usual = usual};
 }
 
-// A task of which its creator wants to know who runs it: behind its payload is whom to tell.
+// The creator of such a task wants to know which thread runs it. The address that the thread tells
+// stands behind the task's payload.
 omp::ExposedTaskloop *&exposed_of(Task &task) {
     constexpr std::size_t kAlign = alignof(omp::ExposedTaskloop *);
     const std::size_t at = (task.payload_size + kAlign - 1) & ~(kAlign - 1);

@@ -2,9 +2,9 @@
 // Loops whose iterations may go to any thread (nonmonotonic dynamic and guided) under
 // SENNIT_SPLIT=auto. Each worker has a share of the chunks. How many of these it offers to others
 // is the paper's rule (balance/problem.h; openmp-in-charm, 4.3.2 and 4.3.3): as many as there are
-// idle workers, or as were taken in the last runs of the loop. Who has nothing left takes what is
-// offered at once. What is not offered it takes when it has been idle for a while. So nobody takes
-// anything of a balanced loop.
+// idle workers, or as were taken in the last runs of the loop. A thread that has nothing left
+// takes what is offered at once. What is not offered it takes when it has been idle for a while. So
+// nobody takes anything of a balanced loop.
 //
 // A loop is told by its region's function, its number among the region's constructs, and about how
 // many iterations it has: their number's power of two.

@@ -36,7 +36,7 @@ inline void static_share(std::uint64_t count, int threads, int thread, std::uint
     *last = *first + each + (i < longer ? 1 : 0);
 }
 
-// Who gives out the iterations of a loop: a plan. It is asked by every thread of the team for its
+// A plan gives out the iterations of a loop. It is asked by every thread of the team for its
 // next piece, until it has none for it. The plans of OpenMP's schedules are in plans.cpp:
 //
 //   share     static: computed, nothing is shared

@@ -2,7 +2,7 @@
 // Locks and critical sections that park the waiting task, not its thread (OpenMP 5.2, 15.2, 18.9):
 // the holder may be suspended on that very thread. A holder that runs is waited for first.
 //
-// GCC's omp_lock_t is 4 bytes, so the mutex is one 32-bit word. Who waits for it is in a global
+// GCC's omp_lock_t is 4 bytes, so the mutex is one 32-bit word. Its waiters are in a global
 // table of queues, hashed by the word's address (sched/parking_lot.h). On a Sennit worker a waiter
 // is a fiber, on any other thread a futex sleeper.
 #pragma once
