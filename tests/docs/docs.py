@@ -5,7 +5,8 @@
 A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that
 begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
 without `omp.`. In a table with the columns "file" and "name", the names are in the file. What this build has no tests of (no MPI, say) is not looked for. And docs/dev/lock-free.md names every
-file of src/ with an atomic operation that changes a word.
+file of src/ with an atomic operation that changes a word. No sentence of a comment in src/ begins with "Who" or "That
+of", unless it asks: it has to name its subject.
 
 usage: docs.py --source FOLDER --ctest CTEST --build FOLDER --sennit SENNIT
 """
@@ -173,6 +174,18 @@ def unlisted_structures(source):
                 yield f"{path.relative_to(source)}: not in docs/dev/lock-free.md"
 
 
+HEADLESS = re.compile(r"(?:^\s*//|//.*[.;:]) (?:Who|Whoever|That of) [^?]*$")
+
+
+def headless_sentences(source):
+    """Comments in which a sentence begins without a subject that has a name. A question may."""
+    for path in sorted((source / "src").rglob("*")):
+        if path.suffix in (".h", ".cpp"):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if HEADLESS.search(line):
+                    yield f"{path.relative_to(source)}:{number}: who? {line.strip()}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
@@ -192,6 +205,7 @@ def main():
     for page in pages:
         docs.check(page)
     docs.wrong += unlisted_structures(source)
+    docs.wrong += headless_sentences(source)
     for wrong in docs.wrong:
         print(wrong)
     print(f"{len(pages)} pages, {docs.named} tests named, {len(docs.wrong)} things wrong")
