@@ -4,9 +4,10 @@
 
 A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that
 begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
-without `omp.`. In a table with the columns "file" and "name", the names are in the file. What this build has no tests of (no MPI, say) is not looked for. And docs/dev/lock-free.md names every
-file of src/ with an atomic operation that changes a word. No sentence of a comment in src/ begins with "Who" or "That
-of", unless it asks: it has to name its subject.
+without `omp.`. What this build has no tests of (no MPI, say) is not looked for. In a table with the columns "file" and
+"name", the names are in the file. And docs/dev/lock-free.md names every file of src/ with an atomic operation that
+changes a word. No sentence of a comment in src/ begins with "Who" or "That of", unless it asks: it has to name its
+subject.
 
 usage: docs.py --source FOLDER --ctest CTEST --build FOLDER --sennit SENNIT
 """
@@ -34,6 +35,18 @@ def anchors(text):
     for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
         found.add(re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-"))
     return found
+
+
+def cells_of(line):
+    """of a row of a table"""
+    return [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+
+
+def code_of(source):
+    """(path, text) of each file of src/"""
+    for path in sorted((source / "src").rglob("*")):
+        if path.suffix in (".h", ".cpp"):
+            yield path, path.read_text()
 
 
 class Docs:
@@ -73,7 +86,7 @@ class Docs:
                 self.complain(page, number, f"ctest -R {pattern} finds no test")
 
     def check_openmp_column(self, page, number, line, column):
-        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        cells = cells_of(line)
         if column is None or len(cells) <= column:
             return
         for name in CODE.findall(cells[column]):
@@ -96,7 +109,7 @@ class Docs:
                 self.complain(page, number, f"{path or 'this page'} has no heading #{anchor}")
 
     def check_names(self, page, number, line, columns):
-        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        cells = cells_of(line)
         file, *others = CODE.findall(cells[columns["file"]]) or [None]
         if not file or others or not (self.source / file).is_file():
             return  # the rule below the heading; or check_files() complains
@@ -117,11 +130,11 @@ class Docs:
                 named = None
             elif named:
                 self.check_names(page, number, line, named)
-            elif {"file", "name"} <= set(heads := [cell.strip() for cell in line.strip().strip("|").split("|")]):
+            elif {"file", "name"} <= set(heads := cells_of(line)):
                 named = {"file": heads.index("file"), "name": heads.index("name")}
             if page.name == "openmp.md":
                 if line.startswith("| feature"):
-                    column = [cell.strip() for cell in line.strip().strip("|").split("|")].index("test")
+                    column = cells_of(line).index("test")
                 elif not line.startswith("|"):
                     column = None
                 else:
@@ -167,8 +180,8 @@ CHANGES = re.compile(r"compare_exchange|\w\.exchange\(|fence_(?:light|heavy)\(|a
 def unlisted_structures(source):
     """Files that change a word by an atomic operation, and are not in the table of lock-free structures."""
     table = (source / "docs/dev/lock-free.md").read_text()
-    for path in sorted((source / "src").rglob("*")):
-        if path.suffix in (".h", ".cpp") and CHANGES.search(path.read_text()):
+    for path, text in code_of(source):
+        if CHANGES.search(text):
             name = path.relative_to(source / "src").with_suffix("").as_posix()
             if not any(name + suffix in table for suffix in (".h", ".cpp")):
                 yield f"{path.relative_to(source)}: not in docs/dev/lock-free.md"
@@ -179,11 +192,10 @@ HEADLESS = re.compile(r"(?:^\s*//|//.*[.;:]) (?:Who|Whoever|That of) [^?]*$")
 
 def headless_sentences(source):
     """Comments in which a sentence begins without a subject that has a name. A question may."""
-    for path in sorted((source / "src").rglob("*")):
-        if path.suffix in (".h", ".cpp"):
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                if HEADLESS.search(line):
-                    yield f"{path.relative_to(source)}:{number}: who? {line.strip()}"
+    for path, text in code_of(source):
+        for number, line in enumerate(text.splitlines(), 1):
+            if HEADLESS.search(line):
+                yield f"{path.relative_to(source)}:{number}: who? {line.strip()}"
 
 
 def main():
