@@ -8,19 +8,21 @@
 
 namespace sennit {
 
-inline std::int64_t monotonic_ns() {
+// 0 if there is no such clock.
+inline std::int64_t ns_of_clock(clockid_t clock) {
     timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now); // writes nothing if it fails
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// The processor time of threads. While another program has a thread's processor, the thread does no
-// work.
+inline std::int64_t monotonic_ns() {
+    return ns_of_clock(CLOCK_MONOTONIC);
+}
 
+// The processor time of the calling thread. While another program has the processor, the thread
+// does no work.
 inline std::int64_t thread_work_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    return ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // The same of a thread of this process, by the system's number; 0 if it has ended.
@@ -28,18 +30,13 @@ inline std::int64_t work_ns_of(int thread_id) {
     // As pthread_getcpuclockid makes it. That wants the pthread_t of a thread that lives.
     constexpr unsigned of_a_thread = 4;
     constexpr unsigned exact = 2;
-    const auto clock =
-        static_cast<clockid_t>((~static_cast<unsigned>(thread_id) << 3U) | of_a_thread | exact);
-    timespec now{};
-    if (clock_gettime(clock, &now) != 0)
-        return 0;
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    return ns_of_clock(
+        static_cast<clockid_t>((~static_cast<unsigned>(thread_id) << 3U) | of_a_thread | exact));
 }
 
 // The time that a thread has seen pass that looks again and again. While it is stopped, or the
 // machine is, it sees nothing: a look counts for a second at most. So a job that a resource manager
 // suspends for hours has not waited for hours.
-
 class SeenTime {
   public:
     explicit SeenTime(std::int64_t now_ns) : last_ns_(now_ns) {}

@@ -11,18 +11,17 @@
 #include <cstdint>
 
 namespace sennit {
-
-// What a fiber waits for, as plain data. The hang report (src/watch) reads it from another thread,
-// a debugger reads it in a stopped process. It lies in the waiting fiber's frame. Waits nest: a
-// waiting task may call another one on top of itself.
-
 struct Task;
-} // namespace sennit
+}
 
 namespace sennit::sched {
 
+class Worker;
 struct Slot;
 
+// What a fiber waits for, as plain data: WaitFor and Wait. The hang report (src/watch) reads it
+// from another thread, a debugger reads it in a stopped process. It lies in the waiting fiber's
+// frame. Waits nest: a waiting task may call another one on top of itself.
 enum class WaitFor : std::uint8_t {
     // kind         object                  who ends it
     nobody,      // -                       a docked thread: no task waits here
@@ -54,17 +53,6 @@ struct Wait {
     const Wait *outer = nullptr; // of the task under it on the same stack
     const void *frame = nullptr; // the caller's frames are above this address
 };
-
-} // namespace sennit::sched
-
-namespace sennit {
-struct Task;
-}
-
-namespace sennit::sched {
-
-class Worker;
-struct Slot;
 
 // Checked builds follow them. A fiber is
 //     cached    without work, in the cache of its worker

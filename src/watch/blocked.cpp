@@ -3,6 +3,7 @@
 // under a lock, which an ending thread takes to withdraw its own.
 #include "watch/blocked.h"
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/small_file.h"
 #include "base/spin.h"
@@ -17,7 +18,6 @@
 #include <new>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace sennit::watch {
@@ -224,15 +224,8 @@ ThreadState state_of(int thread_id) {
 }
 
 std::uint64_t used_by(int thread_id) {
-    constexpr unsigned kOfThread = 4; // as pthread_getcpuclockid makes it, which wants a pthread_t
-    constexpr unsigned kOnProcessor = 2;
-    const auto clock =
-        static_cast<clockid_t>(~static_cast<unsigned>(thread_id) << 3 | kOfThread | kOnProcessor);
-    timespec time{};
-    if (clock_gettime(clock, &time) != 0)
-        clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(time.tv_nsec);
+    const std::int64_t ns = work_ns_of(thread_id);
+    return static_cast<std::uint64_t>(ns != 0 ? ns : monotonic_ns());
 }
 
 Sleep sleep_of(int thread_id) {

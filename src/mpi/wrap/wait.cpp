@@ -61,8 +61,6 @@ SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
 
 // The calls that start, test and free requests. Some of these may be continuation requests.
 
-using namespace sennit::mpi;
-
 namespace {
 
 template <class Start>

@@ -235,7 +235,6 @@ SENNIT_API int omp_control_tool_(const int *command, const int *modifier, void *
 
 // Lock routines (OpenMP 5.2, 18.9) under the standard's names; see lock_routines.h.
 
-using namespace sennit;
 using namespace sennit::omp::routine;
 
 // SENNIT_LOCK(type, routine, function): a routine of one argument and its Fortran twin, whose
@@ -272,7 +271,6 @@ SENNIT_LOCK_HINT(omp_init_nest_lock_with_hint, init_nest)
 
 // Memory management routines (OpenMP 5.2, 18.13), for C and Fortran.
 
-using namespace sennit;
 using omp::AllocatorHandle;
 using omp::AllocatorTrait;
 

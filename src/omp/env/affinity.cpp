@@ -224,10 +224,6 @@ void bind_nothing_where_cores_move(PlaceList &list) {
              "programs or ranks (SENNIT_POOL, SENNIT_LENDING)");
 }
 
-} // namespace
-
-namespace {
-
 // Those of `allowed` that the parts leave; null, or why there are none. Of the sockets, cores and
 // threads that they do not name, all stay: "1t" is a thread of each core.
 const char *apply_subset(HwSubset subset, CpuSet &allowed) {

@@ -204,8 +204,6 @@ GOMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
 // omp_target_memcpy_async and its like (OpenMP 5.2, 18.8.7, 18.8.8), which GCC 13 added: tasks
 // whose dependences are GCC's depend objects. Clang's programs have theirs from libomptarget.
 
-using namespace sennit;
-
 namespace {
 
 struct DependObject { // omp_depend_t

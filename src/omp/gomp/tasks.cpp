@@ -169,8 +169,6 @@ GOMP_API void GOMP_taskgroup_end(void) {
 
 // Barriers, critical sections, cancellation points, memory and messages.
 
-using namespace sennit;
-
 GOMP_API void GOMP_barrier(void) {
     omp::barrier(SENNIT_SITE, ompt::kBarrierExplicit);
 }

@@ -358,10 +358,6 @@ KMP_API void __kmpc_end_scope(Ident *, Gtid, void *) {
 
 // ordered(n): the compiler passes the nest's bounds and vectors of loop variables.
 
-using namespace sennit;
-using kmp::Gtid;
-using kmp::Ident;
-
 namespace {
 
 struct Dimension { // kmp_dim

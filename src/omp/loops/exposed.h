@@ -58,8 +58,6 @@ bool begin_exposed(Loop &loop, LoopHistory &history, std::uint64_t count,
 //
 // Invariant: an object is there until note_run() has been told of each task once.
 
-class LoopHistory;
-
 class ExposedTaskloop {
   public:
     // Null: the loop is cut as ever. Else into *tasks, and who runs them has to be told. `entry`:
