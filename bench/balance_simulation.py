@@ -84,7 +84,7 @@ Speed: domain widths in a step. Seconds, and the percent imbalance of the PEs:
 print("""# Balance between nodes and within them: by simulation
 
 `bench/balance_simulation.py` printed this. The strategies, and the rule of how much of a loop is offered to others, are the code
-of `src/balance`; nodes and program are simulated ([user/simulate.md](../user/simulate.md#a-wave-front-over-many-nodes)). Nothing was run on 1024 cores.
+of `src/decide/objects`; nodes and program are simulated ([user/simulate.md](../user/simulate.md#a-wave-front-over-many-nodes)). Nothing was run on 1024 cores.
 [front.md](front.md) is the same question measured: 16 to 64 threads with emulated kernels.
 
 The paper (openmp-in-charm, section 5) runs Lassen on 64 nodes of 16 cores, with 16 domains for each core. It does not say how wide

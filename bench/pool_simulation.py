@@ -164,7 +164,7 @@ pool (which divides the cores anew when a program ends), halves for good, and on
 print("""# Who gets which core of a node: by simulation
 
 `bench/pool_simulation.py` printed this page. Every table stands below the command that made it. The policies are the runtime's
-own code (`src/node/policy`). The node and the programs are simulated
+own code (`src/decide/cores`). The node and the programs are simulated
 ([user/simulate.md](../user/simulate.md#several-programs-on-one-node)): nothing was run on 48 cores.
 [user/core-policies.md](../user/core-policies.md) says what the policies do.
 

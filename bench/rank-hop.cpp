@@ -9,8 +9,8 @@
 // A hop of the way `ring`: change a word, ring for who waits on it, wait oneself. `yield`: the next
 // that can go on does. `ring-counted` and `yield-counted`: while the ranks' processor time is
 // counted.
-#include "virt/call.h"
-#include "virt/rank_fiber.h"
+#include "ranks/fibers/call.h"
+#include "ranks/fibers/rank_fiber.h"
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>

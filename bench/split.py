@@ -20,7 +20,7 @@ import machine
 import report
 
 SPLITS = (1, 2, 4, 8, 16)
-AUTO = 8  # what SENNIT_SPLIT=auto is (omp/env/split.cpp); on one worker it is as without
+AUTO = 8  # what SENNIT_SPLIT=auto is (openmp/env/split.cpp); on one worker it is as without
 COMPILERS = ("gcc", "clang")
 WORKERS = 2
 LOOP = ("2000", "20")  # iterations, regions

@@ -2,7 +2,7 @@
 #include "marks_writer.h"
 
 #include "mpi_calls.h"
-#include "program/marks.h"
+#include "tasks/program/marks.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what the functions of a file do into a note (program/marks.h): of tasks, and of
+// Writes what the functions of a file do into a note (tasks/program/marks.h): of tasks, and of
 // whatever other files may call.
 #pragma once
 

@@ -2,7 +2,7 @@
 #include "mpi_calls.h"
 
 #include "collectives.h"
-#include "program/marks.h"
+#include "tasks/program/marks.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"

@@ -71,7 +71,7 @@ bool has_wide_handles(const llvm::CallBase &call);
 llvm::Constant *no_status(const llvm::CallBase &call);
 
 // What the function with this name, declared here and defined elsewhere, does: bits of
-// program/marks.h. `known`: it is in the tables. C's and Fortran's names.
+// tasks/program/marks.h. `known`: it is in the tables. C's and Fortran's names.
 struct Effects {
     bool known;
     std::uint32_t flags;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cholesky.h"
 
-#include "sched/policy/rules.h"
+#include "decide/tasks/rules.h"
 
 #include <fmt/format.h>
 

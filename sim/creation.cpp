@@ -233,7 +233,7 @@ void Simulation::forget_dead_readers(Datum &datum) {
             note_reader(datum, *reader);
 }
 
-// As the runtime's task/depend.h for in and inout: a reader follows the last writer; a writer
+// As the runtime's tasks/task/depend.h for in and inout: a reader follows the last writer; a writer
 // follows the readers since the last writer, or that one.
 void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, std::size_t count) {
     predecessors_.clear();

@@ -5,13 +5,13 @@
 // time; among equals, of their making.
 #pragma once
 
+#include "decide/tasks/outlook.h"
+#include "decide/tasks/rules.h"
 #include "event_queue.h"
 #include "fabric.h"
 #include "network.h"
 #include "objects.h"
 #include "ready_queue.h"
-#include "sched/policy/outlook.h"
-#include "sched/policy/rules.h"
 #include "simulation.h"
 
 #include <algorithm>

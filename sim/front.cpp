@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/front.h"
 
-#include "balance/outlook.h"
+#include "decide/objects/outlook.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paper's study of a wave front (openmp-in-charm, section 5) on a virtual machine: domains are
 // objects on the PEs of nodes; they are balanced between nodes now and then by the runtime's own
-// strategies (src/balance), and loops are shared within nodes.
+// strategies (src/decide/objects), and loops are shared within nodes.
 #pragma once
 
-#include "balance/strategies.h"
+#include "decide/objects/strategies.h"
 #include "sim/shared_step.h"
 #include "sim/wave.h"
 

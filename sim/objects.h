@@ -3,9 +3,9 @@
 // of each, so they are numbered in pools and made to fit cache lines.
 #pragma once
 
+#include "decide/tasks/outlook.h"
 #include "network.h"
 #include "pages.h"
-#include "sched/policy/outlook.h"
 #include "workload.h"
 
 #include <fmt/format.h>

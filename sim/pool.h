@@ -7,7 +7,7 @@
 // so at its next scheduling point. The first use of a core by another rank costs `move_s`.
 #pragma once
 
-#include "node/policy/policy.h"
+#include "decide/cores/policy.h"
 
 #include <cstdint>
 #include <string>

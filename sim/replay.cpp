@@ -2,7 +2,7 @@
 #include "replay.h"
 
 #include "base/printable.h"
-#include "trace/read/job.h"
+#include "trace/job.h"
 
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded run as a workload: the tasks of a trace (src/trace/read) in the order of their
+// A recorded run as a workload: the tasks of a trace (tools/trace) in the order of their
 // creation, with their dependences, their times between calls of MPI, and their messages. What the
 // trace says about who ran when is not used: that is what a simulation finds out anew.
 //

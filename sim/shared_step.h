@@ -2,7 +2,7 @@
 // One time step on one node: PEs execute their domains, and help each other as far as they may.
 #pragma once
 
-#include "balance/problem.h"
+#include "decide/objects/problem.h"
 
 #include <span>
 #include <vector>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A discrete-event simulation of a job: each rank creates its tasks, its threads run them in the
 // order of a policy, tasks that wait for messages are suspended. Who runs first is decided by the
-// runtime's own code (src/sched/policy); here is only what that code is driven by.
+// runtime's own code (src/decide/tasks); here is only what that code is driven by.
 #pragma once
 
+#include "decide/tasks/rules.h"
 #include "fabric.h"
 #include "machine.h"
-#include "sched/policy/rules.h"
 #include "workload.h"
 
 #include <cstdint>

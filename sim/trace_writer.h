@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated run in the format of recorded ones (src/trace/format.h), so that everything that
-// reads those reads it: a file for each rank, a thread for each of its threads, ticks are
+// A simulated run in the format of recorded ones (src/tasks/trace/format.h), so that everything
+// that reads those reads it: a file for each rank, a thread for each of its threads, ticks are
 // nanoseconds.
 //
 // A thread's events are written in the order of their times. What is told ahead of its time (a
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "simulation.h"
-#include "trace/format.h"
+#include "tasks/trace/format.h"
 
 #include <filesystem>
 #include <string>

@@ -22,7 +22,7 @@ inline constexpr bool kChecked = true;
 
 // One line in one write, as all messages (message.h), then abort() where the fault is seen: the
 // stack is what a debugger or a core file is to show. Without printf, which needs a locale of the
-// thread: code of a rank fiber's host runs with a rank's thread pointer (src/virt).
+// thread: code of a rank fiber's host runs with a rank's thread pointer (src/ranks/fibers).
 [[noreturn, gnu::cold, gnu::noinline]] inline void assertion_failed(const char *condition,
                                                                     const char *file, int line) {
     char text[512];

@@ -81,7 +81,7 @@ bool SleepRate::wants_full(std::uint32_t sleeps, std::int64_t now_ns, bool full)
 
 void fence_setup() {
     if (is_rank_fiber())
-        return; // a fiber sleeps and wakes as often as it publishes: see src/virt
+        return; // a fiber sleeps and wakes as often as it publishes: see src/ranks/fibers
     const int saved = errno;
     g_has_membarrier =
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -12,11 +12,11 @@ namespace sennit::observed {
 
 enum Who : std::uint8_t {
     kTrace = 1,        // the event recorder, trace/
-    kTool = 2,         // a tool in omp/ompt/, or nobody has looked for one yet
+    kTool = 2,         // a tool in openmp/ompt/, or nobody has looked for one yet
     kCancellation = 4, // cancel-var is true: tasks may have to be discarded
     kFreeAgents = 8,   // who may run tasks of any team, task::let_others_run
     kWorkTime = 16,    // sennit_work_time(): each stack's processor time is counted
-    kAccounts = 32,    // sennit_work_for(): tasks work for accounts, task/accounts.h
+    kAccounts = 32,    // sennit_work_for(): tasks work for accounts, tasks/task/accounts.h
 };
 
 // Written before there are threads, and when a tool declines or leaves. A thread that reads the old

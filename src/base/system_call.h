@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system call without libc's function syscall(), which src/pthread interposes for programs.
+// A system call without libc's function syscall(), which src/tasks/pthread interposes for programs.
 #pragma once
 
 #include <csignal>

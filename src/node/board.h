@@ -163,7 +163,7 @@ struct PoolSettings {
     std::atomic<std::uint32_t> named; // release, read by acquire
     std::atomic<std::uint32_t> stops; // nobody joins any more
     char name[32];
-    char policy[16]; // node/policy/policy.h
+    char policy[16]; // decide/cores/policy.h
     Cores cores;     // the cores that the pool divides; none: those of its members
 };
 

@@ -40,8 +40,8 @@
 #pragma once
 
 #include "base/assert.h"
+#include "decide/cores/policy.h"
 #include "node/bell.h"
-#include "node/policy/policy.h"
 
 #include <atomic>
 #include <cstdint>

@@ -20,17 +20,17 @@ WALL = re.compile(r"\bCLOCK_REALTIME\b|\bFUTEX_CLOCK_REALTIME\b|\bgettimeofday\s
                   r"\bpthread_(?:mutex_timedlock|cond_timedwait|rwlock_timed\w+)\s*\(|\bsem_timedwait\s*\(")
 
 ALLOWED = {
-    "src/trace/trace_output.cpp": "a trace says when it was begun",
-    "src/virt/trap.cpp": "system calls of the program's",
-    "src/pthread/futex.cpp": "waits of the program's, until the time that it names",
-    "src/pthread/condition.cpp": "the same",
-    "src/pthread/exports/exports.cpp": "the same",
-    "src/network/wire.cpp": "its condition variable has CLOCK_MONOTONIC",
+    "src/tasks/trace/trace_output.cpp": "a trace says when it was begun",
+    "src/ranks/fibers/trap.cpp": "system calls of the program's",
+    "src/tasks/pthread/futex.cpp": "waits of the program's, until the time that it names",
+    "src/tasks/pthread/condition.cpp": "the same",
+    "src/tasks/pthread/exports/exports.cpp": "the same",
+    "addons/network/wire.cpp": "its condition variable has CLOCK_MONOTONIC",
     "tools/report/paraver.cpp": "the format has the date",
     "tools/sennit/job_folder.cpp": "how old a file is; nothing waits",
 }
 # Where a wait looks like one by the time of day, what makes it another.
-BECAUSE = {"src/network/wire.cpp": "pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)"}
+BECAUSE = {"addons/network/wire.cpp": "pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)"}
 
 
 def without_comments(text):
@@ -39,7 +39,7 @@ def without_comments(text):
 
 def findings(source):
     found = {}
-    for folder in ("src", "tools", "include", "pass"):
+    for folder in ("src", "addons", "tools", "include", "pass"):
         for path in sorted((source / folder).rglob("*")):
             if path.suffix not in (".h", ".cpp", ".c"):
                 continue
@@ -60,12 +60,12 @@ def self_test():
     for line in ("clock_gettime(CLOCK_REALTIME, &now);", "gettimeofday(&now, nullptr);", "x = std::time(nullptr);",
                  "std::chrono::system_clock::now();", "pthread_cond_timedwait(&a, &b, &c);", "sem_timedwait(&a, &b);"):
         with tempfile.TemporaryDirectory() as folder:
-            place = pathlib.Path(folder) / "src" / "poll" / "new.cpp"
+            place = pathlib.Path(folder) / "src" / "tasks" / "poll" / "new.cpp"
             place.parent.mkdir(parents=True)
             place.write_text(f"// CLOCK_REALTIME\n{line}\n", encoding="utf-8")
-            assert any(wrong.startswith("src/poll/new.cpp") for wrong in findings(pathlib.Path(folder))), line
+            assert any(wrong.startswith("src/tasks/poll/new.cpp") for wrong in findings(pathlib.Path(folder))), line
             place.write_text(f"// {line}\n/* {line} */\n", encoding="utf-8")
-            assert not any(wrong.startswith("src/poll/new.cpp") for wrong in findings(pathlib.Path(folder))), line
+            assert not any(wrong.startswith("src/tasks/poll/new.cpp") for wrong in findings(pathlib.Path(folder))), line
 
 
 def main():

@@ -43,10 +43,11 @@ def cells_of(line):
 
 
 def code_of(source):
-    """(path, text) of each file of src/"""
-    for path in sorted((source / "src").rglob("*")):
-        if path.suffix in (".h", ".cpp"):
-            yield path, path.read_text()
+    """(path, text) of each file of src/ and addons/"""
+    for folder in ("src", "addons"):
+        for path in sorted((source / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp"):
+                yield path, path.read_text()
 
 
 class Docs:
@@ -182,7 +183,7 @@ def unlisted_structures(source):
     table = (source / "docs/dev/lock-free.md").read_text()
     for path, text in code_of(source):
         if CHANGES.search(text):
-            name = path.relative_to(source / "src").with_suffix("").as_posix()
+            name = path.relative_to(source).with_suffix("").as_posix().removeprefix("src/")
             if not any(name + suffix in table for suffix in (".h", ".cpp")):
                 yield f"{path.relative_to(source)}: not in docs/dev/lock-free.md"
 

@@ -64,7 +64,7 @@ def files_of(root):
 
 def includes_of(root, beside=()):
     """file -> the files of ours that it includes. A folder beside src/ is named, from where src/ is, in front of its
-    files; they include from where they are, from the folder, from what is beside src/, or from src/."""
+    files; they include from where they are, from the folder, from what it is in, or from src/."""
     places = {path: os.path.join(root, path) for path in files_of(root)}
     tops = dict.fromkeys(places, "")
     for folder in beside:
@@ -75,7 +75,7 @@ def includes_of(root, beside=()):
     for path, place in places.items():
         with open(place, encoding="utf-8") as file:
             named = INCLUDE.findall(file.read())
-        starts = (room_of(path), tops[path], "") if tops[path] else ("",)
+        starts = (room_of(path), tops[path], os.path.dirname(tops[path]), "") if tops[path] else ("",)
         found = ([name for name in (os.path.join(start, name) for start in starts) if name in places] for name in named)
         includes[path] = [names[0] for names in found if names]
     return includes, places
@@ -100,7 +100,7 @@ def symbols_of(objects, prefix, known):
             path = os.path.join(folder, name)
             # CMake writes __ for .. where a library has another room's sources, too.
             inner = os.path.relpath(path, objects)[:-len(".o")].replace("__/", "../")
-            source = os.path.normpath(os.path.join(prefix, inner))
+            source = os.path.normpath(os.path.join(prefix, inner)).removeprefix("src/")
             if name.endswith(".cpp.o") and source in known:
                 sources[path] = source
     defined, undefined, variables = {}, collections.defaultdict(set), set()

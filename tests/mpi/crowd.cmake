@@ -210,7 +210,7 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                                SOURCES rank_fibers_objects.c ${counting} ${balance} -lm
                                -Wl,-rpath,$<TARGET_FILE_DIR:sennit-${mpi}> ${counted} ${balance})
         endforeach()
-        set(virt ${CMAKE_SOURCE_DIR}/src/virt)
+        set(virt ${CMAKE_SOURCE_DIR}/src/ranks/fibers)
         sennit_mpi_program(rank_fibers_uneven-${mpi} COMPILE ${compile_cxx} -std=c++20 -I${CMAKE_SOURCE_DIR}/src
                            SOURCES rank_fibers_uneven.cpp LIBS -lstdc++
                            DEPENDS ${virt}/rank_fiber.h)

@@ -54,7 +54,7 @@ foreach(program ${programs_with_bells})
     endforeach()
 endforeach()
 
-# The same over the injected network (src/network), which is between Sennit and MPI; sanitized, too. As
+# The same over the injected network (addons/network), which is between Sennit and MPI; sanitized, too. As
 # on processors of their own: there blocking calls reach the network, here doorbells would keep them from it.
 foreach(program point_to_point waits collectives requests nonblocking errors)
     foreach(mpi ${SENNIT_MPIS})

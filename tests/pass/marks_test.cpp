@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The marks that the plug-in writes (marks/*, optimized and not), as the runtime reads them.
-#include "program/marks.h"
-#include "program/senders.h"
+#include "tasks/program/marks.h"
+#include "tasks/program/senders.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * FA starts with the compiler's marks (src/program/marks.h): the first send-task is known before it
- * has run, and that others only compute. So the path to it goes first from the start.
+ * FA starts with the compiler's marks (src/tasks/program/marks.h): the first send-task is known
+ * before it has run, and that others only compute. So the path to it goes first from the start.
  */
 #include "sennit_door.h"
 

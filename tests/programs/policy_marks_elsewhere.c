@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file of this program has marks (src/program/marks.h), those with the tasks have none. So the
- * tasks' code is looked at: the task that calls a send is known before it has run.
+ * A file of this program has marks (src/tasks/program/marks.h), those with the tasks have none. So
+ * the tasks' code is looked at: the task that calls a send is known before it has run.
  */
 #include "sennit_door.h"
 

@@ -33,7 +33,7 @@ if("clang" IN_LIST compilers AND NOT SENNIT_SANITIZE)
     endforeach()
 endif()
 
-# Memcheck, which knows of the fibers' stacks (fiber/context.cpp). It cannot read all of Clang's debug
+# Memcheck, which knows of the fibers' stacks (tasks/fiber/context.cpp). It cannot read all of Clang's debug
 # information, and says so.
 find_program(SENNIT_VALGRIND valgrind)
 if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)

@@ -72,7 +72,7 @@ foreach(compiler ${compilers})
     if(NOT SENNIT_SANITIZE AND TARGET sennit)
         add_test(NAME omp.split_balanced.${compiler}
                  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/split_balanced.py
-                         --sennit $<TARGET_FILE:sennit> --format ${CMAKE_SOURCE_DIR}/src/trace/format.h
+                         --sennit $<TARGET_FILE:sennit> --format ${CMAKE_SOURCE_DIR}/src/tasks/trace/format.h
                          ${programs_dir}/${compiler}/sennit_split_balanced)
         set_tests_properties(omp.split_balanced.${compiler} PROPERTIES TIMEOUT ${test_timeout} LABELS "programs;quick")
     endif()
@@ -143,7 +143,7 @@ if(NOT SENNIT_SANITIZE) # sanitizers have a memory, threads and a view of fork()
     omp_program(sennit_fork_locks.c LIBS -lpthread)
     omp_program(sennit_spawn_after_fork.c)
     omp_program(sennit_suspend_many.c)
-    foreach(compiler ${compilers}) # past the guarded stacks (fiber/stack.h)
+    foreach(compiler ${compilers}) # past the guarded stacks (tasks/fiber/stack.h)
         omp_test(omp.sennit_suspend_60000.${compiler} ${programs_dir}/${compiler}/sennit_suspend_many 2
                  ARGUMENTS 60000)
         # Stacks of a gigabyte, which none of the tasks touches.
@@ -206,7 +206,7 @@ if(NOT SENNIT_SANITIZE) # sanitizers have a memory, threads and a view of fork()
     build_program(nested_function_part.c gcc -shared)
     foreach(compiler ${compilers})
         build_program(sennit_nested_function_opened.c ${compiler})
-        foreach(tasks 100 20000) # past the guarded stacks (fiber/stack.h)
+        foreach(tasks 100 20000) # past the guarded stacks (tasks/fiber/stack.h)
             omp_test(omp.sennit_nested_function_opened.${compiler}.${tasks}
                      ${programs_dir}/${compiler}/sennit_nested_function_opened 2
                      ARGUMENTS ${programs_dir}/gcc/nested_function_part ${tasks})

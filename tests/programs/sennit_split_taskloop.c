@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* As in src/balance/problem.h; and tasks, at most, of a team of so many threads. */
+/* As in src/decide/objects/problem.h; and tasks, at most, of a team of so many threads. */
 enum { kThreads = 3, kMost = 4 * kThreads, kEnd = 8, kLength = 16, kProbeEvery = 64 };
 enum { kCount = 1200 };
 

@@ -3,7 +3,7 @@
 """A loop that has become balanced is cut no more under --split auto: after 8 runs workers offer no threads to each
 other, but for one in each 64th run. A running program's trace says so. (tests/sim has the rule itself.)
 
-usage: split_balanced.py --sennit FILE --format src/trace/format.h PROGRAM
+usage: split_balanced.py --sennit FILE --format src/tasks/trace/format.h PROGRAM
 """
 
 import argparse
@@ -17,7 +17,7 @@ import tempfile
 
 WORKERS = 2
 UNBALANCED, BALANCED = 20, 300  # as the program has them
-END, PROBE = 8, 64              # balance/problem.h
+END, PROBE = 8, 64              # decide/objects/problem.h
 TRIES = 5
 CHUNK, CHUNK_HEADER = 128 * 1024, 64
 

@@ -12,9 +12,9 @@ import re
 import subprocess
 import sys
 
-TABLES = ("src/base", "src/mpi", "src/network", "src/objects", "tools/sennit")
+TABLES = ("src/base", "src/mpi", "addons/network", "addons/objects", "tools/sennit")
 ROW = re.compile(r'^SENNIT_(?:CHOICE|NUMBER|TEXT)\((\w+)(?:[^"\n]*)"((?:SENNIT|MPIX)_[A-Z_]+)"', re.MULTILINE)
-FOLDERS = ("src", "tools", "sim", "pass", "include", "apps", "bench", "tests")
+FOLDERS = ("src", "addons", "tools", "sim", "pass", "include", "apps", "bench", "tests")
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'")
 OURS = re.compile(r"(?<![A-Za-z0-9_])(?:SENNIT_[A-Z][A-Z0-9_]*[A-Z0-9]|MPIX_DETACH)(?![A-Za-z0-9_])")
 # Names of the code: the string is a message about them, or code that is generated.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose is a thread's time? By a clock that the tests turn; and the table of accounts, by threads.
-#include "balance/attribution.h"
-#include "task/accounts.h"
+#include "decide/objects/attribution.h"
+#include "tasks/task/accounts.h"
 
 #include <gtest/gtest.h>
 

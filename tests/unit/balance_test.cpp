@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Balancing strategies: exact answers where they can be known by hand, promises elsewhere.
-#include "balance/gate.h"
-#include "balance/partners.h"
-#include "balance/strategies.h"
+#include "decide/objects/gate.h"
+#include "decide/objects/partners.h"
+#include "decide/objects/strategies.h"
 
 #include <gtest/gtest.h>
 

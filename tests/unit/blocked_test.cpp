@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // watch/: threads that say that they block, and who looks at them.
-#include "watch/blocked.h"
+#include "tasks/watch/blocked.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

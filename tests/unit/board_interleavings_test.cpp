@@ -302,8 +302,8 @@ struct Slices {
     auto operator<=>(const Slices &) const = default;
 };
 
-// sched/sharing.cpp: thread 0 shortens its slice, while thread 1 ends sharing. `looks`: thread
-// 0 looks afterwards whether cores are shared still.
+// tasks/sched/sharing.cpp: thread 0 shortens its slice, while thread 1 ends sharing. `looks`:
+// thread 0 looks afterwards whether cores are shared still.
 Outcome slice_step(Slices &s, int thread, std::string &broken, bool looks) {
     int &pc = s.pc[thread];
     constexpr int kEnd = 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// program/code.h on samples/code.c, compiled in several ways.
-#include "program/code.h"
-#include "runtime/library.h"
+// tasks/program/code.h on samples/code.c, compiled in several ways.
+#include "openmp/runtime/library.h"
+#include "tasks/program/code.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

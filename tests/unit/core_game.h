@@ -3,7 +3,7 @@
 // order that a test says.
 #pragma once
 
-#include "node/policy/policy.h"
+#include "decide/cores/policy.h"
 
 #include <deque>
 #include <memory>

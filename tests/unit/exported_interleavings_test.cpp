@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that export a range of the same name at once, and one of them is killed: Registry::add,
-// remove, end_of (exported/registry.cpp). The checker must refuse two ways of leaving a step out.
+// remove, end_of (ranks/exported/registry.cpp). The checker must refuse two ways of leaving a step
+// out.
 #include "interleavings.h"
 
 #include <compare>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What virtual ranks export (src/exported): names, versions, who may do what, the end of a rank.
-#include "exported/registry.h"
+// What virtual ranks export (src/ranks/exported): names, versions, who may do what, the end of a
+// rank.
+#include "ranks/exported/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber/: contexts and stacks.
+// tasks/fiber/: contexts and stacks.
 #include "base/compiler.h"
-#include "fiber/context.h"
-#include "fiber/stack.h"
+#include "tasks/fiber/context.h"
+#include "tasks/fiber/stack.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the loader (src/loader) that start no process.
-#include "loader/address_space.h"
-#include "loader/first_stack.h"
-#include "loader/image.h"
-#include "loader/inside/address_set.h"
-#include "loader/meeting.h"
-#include "loader/rank_request.h"
-#include "loader/stub/outgoing.h"
-#include "virt/home.h"
+// The parts of the loader (src/ranks/loader) that start no process.
+#include "ranks/fibers/home.h"
+#include "ranks/inside/address_set.h"
+#include "ranks/loader/address_space.h"
+#include "ranks/loader/first_stack.h"
+#include "ranks/loader/image.h"
+#include "ranks/loader/meeting.h"
+#include "ranks/loader/rank_request.h"
+#include "ranks/stub/outgoing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// task/loop_pieces.h: a taskloop's iterations are cut as the clauses say, none twice and none left.
-#include "task/loop_pieces.h"
+// tasks/task/loop_pieces.h: a taskloop's iterations are cut as the clauses say, none twice and none
+// left.
+#include "tasks/task/loop_pieces.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the threads of a team share in a worksharing construct, step by step as the code does it:
-// the ring of descriptors, the turn of an ordered loop (omp/loops/worksharing.cpp); and in its
-// team: whether it has tasks (sched/group.h), and who opens its barrier (omp/team/team.cpp). Each
-// model also has a version with two steps exchanged, which the checker must refuse.
+// the ring of descriptors, the turn of an ordered loop (openmp/loops/worksharing.cpp); and in its
+// team: whether it has tasks (tasks/sched/group.h), and who opens its barrier
+// (openmp/team/team.cpp). Each model also has a version with two steps exchanged, which the checker
+// must refuse.
 #include "interleavings.h"
 
 #include <array>
@@ -296,7 +297,7 @@ TEST(Interleavings, AGroupIsForgottenBeforeItsNextTasks) {
     }
 }
 
-// ---- who opens the barrier: arrive, Team::settle (omp/team/team.cpp) -------------------------
+// ---- who opens the barrier: arrive, Team::settle (openmp/team/team.cpp) -------------------------
 
 constexpr int kTeam = 3;
 constexpr int kJoin = 16;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // omp/loops: the plans of all schedules give out every iteration once, and a plan from above is
 // asked where its planner wants to.
-#include "omp/loops/exposed.h"
-#include "omp/loops/lent.h"
-#include "omp/loops/plans.h"
-#include "omp/loops/worksharing.h"
-#include "omp/team/cancel.h"
+#include "openmp/loops/exposed.h"
+#include "openmp/loops/lent.h"
+#include "openmp/loops/plans.h"
+#include "openmp/loops/worksharing.h"
+#include "openmp/team/cancel.h"
 
 #include <gtest/gtest.h>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// program/marks.h: this program's own notes mark some of its functions. program/senders.h: where
-// they are silent.
-#include "program/marks.h"
-#include "program/senders.h"
+// tasks/program/marks.h: this program's own notes mark some of its functions.
+// tasks/program/senders.h: where they are silent.
+#include "tasks/program/marks.h"
+#include "tasks/program/senders.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// sched/ordered_queue.h: order, keys that change while a task is queued or about to be, threads.
-#include "omp/team/team.h"
-#include "sched/ordered_queue.h"
+// tasks/sched/ordered_queue.h: order, keys that change while a task is queued or about to be,
+// threads.
+#include "openmp/team/team.h"
+#include "tasks/sched/ordered_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is expected of loads, and the strategy that heeds it.
-#include "balance/moving_front.h"
-#include "balance/outlook.h"
-#include "balance/problem.h"
-#include "balance/strategies.h"
+#include "decide/objects/moving_front.h"
+#include "decide/objects/outlook.h"
+#include "decide/objects/problem.h"
+#include "decide/objects/strategies.h"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,8 @@ void expect_right_and_wrong(const State &start, int threads, Step step) {
     }
 }
 
-// ---- who polls: Worker::give_up_polling, Worker::sleep (sched/idle.cpp) ----------------------
+// ---- who polls: Worker::give_up_polling, Worker::sleep (tasks/sched/idle.cpp)
+// ----------------------
 
 struct Polling {
     int pc[3] = {};
@@ -93,7 +94,8 @@ TEST(Interleavings, SomebodyPolls) {
     expect_right_and_wrong(Polling{}, 3, polling_step);
 }
 
-// ---- a priority that changes: OrderedQueue::push, moved, take (sched/ordered_queue.cpp) ------
+// ---- a priority that changes: OrderedQueue::push, moved, take (tasks/sched/ordered_queue.cpp)
+// ------
 
 struct Moving {
     int pc[3] = {};
@@ -155,7 +157,8 @@ TEST(Interleavings, AMovedTaskIsWhereItsPrioritySays) {
     expect_right_and_wrong(Moving{}, 3, moving_step);
 }
 
-// ---- the ticker dozes: ticker, add_pending (poll/poll.cpp) -----------------------------------
+// ---- the ticker dozes: ticker, add_pending (tasks/poll/poll.cpp)
+// -----------------------------------
 
 struct Dozing {
     int pc[2] = {};
@@ -211,7 +214,8 @@ TEST(Interleavings, TheTickerSeesWhatIsPending) {
     expect_right_and_wrong(Dozing{}, 2, dozing_step);
 }
 
-// ---- a taskgroup: GroupCondition (task/waits.cpp), tell_group (task/execute.cpp) ------------
+// ---- a taskgroup: GroupCondition (tasks/task/waits.cpp), tell_group (tasks/task/execute.cpp)
+// ------------
 
 struct TheGroup {
     int pc[3] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a worker of a virtual team has its part: equal numbers of threads, or what was balanced.
-#include "omp/team/virtual_team.h"
+#include "openmp/team/virtual_team.h"
 
 #include <gtest/gtest.h>
 

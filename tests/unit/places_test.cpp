@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places (OpenMP 5.2, 21.1.6), policies (21.1.5) and the assignment of threads to places (10.1.3).
-#include "omp/env/affinity_format.h"
-#include "omp/env/own_share.h"
-#include "omp/env/places.h"
-#include "omp/env/topology.h"
+#include "openmp/env/affinity_format.h"
+#include "openmp/env/own_share.h"
+#include "openmp/env/places.h"
+#include "openmp/env/topology.h"
 
 #include <gtest/gtest.h>
 

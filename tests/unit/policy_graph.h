@@ -2,7 +2,7 @@
 // What tests of sched/policy share.
 #pragma once
 
-#include "sched/policy/outlook.h"
+#include "decide/tasks/outlook.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // which test holds us to it is listed in docs/user/policies.md.
 #include "policy_graph.h"
 
-#include "sched/policy/outlook.h"
+#include "decide/tasks/outlook.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // sched/policy against the paper: its rules, its algorithms as printed, and what ours adds.
 #include "policy_graph.h"
 
-#include "sched/policy/rules.h"
+#include "decide/tasks/rules.h"
 
 #include <gtest/gtest.h>
 

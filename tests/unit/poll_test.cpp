@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll/: services, the ticker, timers.
-#include "poll/poll.h"
+#include "tasks/poll/poll.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StealableRange (omp/team/stealable_range.h), step by step as the code does it.
+// StealableRange (openmp/team/stealable_range.h), step by step as the code does it.
 //
 // Stores wait in buffers (store_buffers.h), because the range relies on fence_light and
 // fence_heavy. fence_light is nothing. fence_heavy empties one buffer after the other, as a
@@ -9,7 +9,7 @@
 
 #include "base/compiler.h"
 #include "base/fence.h"
-#include "omp/team/stealable_range.h"
+#include "openmp/team/stealable_range.h"
 
 #include <array>
 #include <atomic>

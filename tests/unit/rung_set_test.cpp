@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// virt/fiber_table.h: who was rung for is visited once, and never lost.
-#include "virt/fiber_table.h"
+// ranks/fibers/fiber_table.h: who was rung for is visited once, and never lost.
+#include "ranks/fibers/fiber_table.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

@@ -8,7 +8,8 @@
 namespace sennit::model {
 namespace {
 
-// ---- Mutex and its parking lot (omp/sync/sync.cpp) ----------------------------------------------
+// ---- Mutex and its parking lot (openmp/sync/sync.cpp)
+// ----------------------------------------------
 
 struct Parking {
     int pc[3] = {};
@@ -111,7 +112,8 @@ TEST(Interleavings, AMutexExcludesAndWakesEverybody) {
     EXPECT_NE(failure_of(Parking{}, 3, parking_step, false), "");
 }
 
-// ---- gates: MemberCondition, Gate::open (omp/team/team.cpp) -------------------------------------
+// ---- gates: MemberCondition, Gate::open (openmp/team/team.cpp)
+// -------------------------------------
 
 struct Gates {
     int pc[3] = {};
@@ -207,7 +209,8 @@ TEST(Interleavings, AGateLetsEverybodyThroughEachTime) {
     EXPECT_NE(failure_of(Gates{}, 3, gate_step, false), "");
 }
 
-// ---- sleep: Worker::sleep, make_ready, announce_work (sched/worker.cpp) ----------------------
+// ---- sleep: Worker::sleep, make_ready, announce_work (tasks/sched/worker.cpp)
+// ----------------------
 
 struct Sleep {
     int pc[3] = {};
@@ -282,7 +285,7 @@ TEST(Interleavings, ASleeperMissesNoWork) {
     EXPECT_NE(failure_of(Sleep{}, 3, sleep_step, false), "");
 }
 
-// ---- who is not woken: wake_one, Worker::sleep (sched/worker.cpp, sched/idle.cpp)
+// ---- who is not woken: wake_one, Worker::sleep (tasks/sched/worker.cpp, tasks/sched/idle.cpp)
 // -----------------
 
 struct Skip {
@@ -377,7 +380,8 @@ TEST(Interleavings, ATaskIsFoundThoughNobodyIsWoken) {
     EXPECT_NE(failure(false, false), "");
 }
 
-// ---- Dormitory (sched/idle.h) --------------------------------------------------------------
+// ---- Dormitory (tasks/sched/idle.h)
+// --------------------------------------------------------------
 
 struct Dorm {
     int pc[2] = {};
@@ -436,7 +440,8 @@ TEST(Interleavings, NobodySleepsOnInTheDormitory) {
     EXPECT_NE(failure(false), "");
 }
 
-// ---- locks of libc's that tasks wait for: Parking, wake (pthread/parking.h), mutex_lock -------
+// ---- locks of libc's that tasks wait for: Parking, wake (tasks/pthread/parking.h), mutex_lock
+// -------
 
 struct LibcLock {
     int pc[3] = {};

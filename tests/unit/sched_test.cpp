@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// sched/: the ready queue (order, priorities, stealing), the counting of groups, the dormitory.
+// tasks/sched/: the ready queue (order, priorities, stealing), the counting of groups, the
+// dormitory.
 #include "base/clock.h"
-#include "sched/idle.h"
-#include "sched/processors.h"
-#include "sched/queue.h"
-#include "sched/worker.h"
+#include "tasks/sched/idle.h"
+#include "tasks/sched/processors.h"
+#include "tasks/sched/queue.h"
+#include "tasks/sched/worker.h"
 
 #include <atomic>
 #include <chrono>

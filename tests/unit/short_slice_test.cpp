@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/sharing.h"
+#include "tasks/sched/sharing.h"
 
 #include "base/time_slice.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // watch/: threads that want a processor and get none.
-#include "watch/blocked.h"
+#include "tasks/watch/blocked.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -3,10 +3,10 @@
 // end the program with one line. Tickets have theirs in mpi/ticket_test.cpp.
 #include "node/assembly.h"
 #include "node/core_table.h"
-#include "sched/fiber.h"
-#include "sched/group.h"
-#include "task/task.h"
-#include "virt/rank_fiber.h"
+#include "ranks/fibers/rank_fiber.h"
+#include "tasks/sched/fiber.h"
+#include "tasks/sched/group.h"
+#include "tasks/task/task.h"
 
 #include <gtest/gtest.h>
 

@@ -123,7 +123,8 @@ TEST(Interleavings, ChildrenThatFindTheCellUnarmedWouldLoseTheSignal) {
     EXPECT_NE(failure_of(Children{}, 4, children_step, false), "");
 }
 
-// ---- dependences: successor lists and `missing` (task/depend.cpp) ----------------------------
+// ---- dependences: successor lists and `missing` (tasks/task/depend.cpp)
+// ----------------------------
 
 constexpr int kBias = 100, kClosed = -1;
 
@@ -214,7 +215,8 @@ TEST(Interleavings, WithoutBiasItWouldBeReadyTooEarly) {
     EXPECT_NE(failure_of(start, 3, edges_step, 1), "");
 }
 
-// ---- the event of a discarded task: all_events, fulfil_events (task/execute.cpp) -------------
+// ---- the event of a discarded task: all_events, fulfil_events (tasks/task/execute.cpp)
+// -------------
 
 struct Discarded {
     int pc[2] = {};
@@ -297,7 +299,8 @@ TEST(Interleavings, ADiscardedTaskIsFreedOnceWhenItsEventComesEarlyOrLate) {
     EXPECT_NE(failure_of(Discarded{}, 2, discarded_step, false), "");
 }
 
-// ---- the events of a task: all_events, fulfil, take (task/execute.cpp) ----------------------
+// ---- the events of a task: all_events, fulfil, take (tasks/task/execute.cpp)
+// ----------------------
 
 struct Events {
     int pc[3] = {};
@@ -358,7 +361,7 @@ TEST(Interleavings, ATaskIsCompleteOnceAllItsEventsAreFulfilled) {
     EXPECT_NE(failure_of(Events{}, 3, events_step, true), "");
 }
 
-// ---- the creator of an undeferred task waits: await_bound_events, fulfil (task/execute.cpp)
+// ---- the creator of an undeferred task waits: await_bound_events, fulfil (tasks/task/execute.cpp)
 // ------
 
 struct Held {

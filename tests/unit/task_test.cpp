@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // task/ and omp/team: the life of a task, without a compiler in between.
-#include "omp/team/team.h"
+#include "openmp/team/team.h"
 #include "sennit.h"
-#include "task/task.h"
+#include "tasks/task/task.h"
 
 #include <atomic>
 #include <functional>

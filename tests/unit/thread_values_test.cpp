@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What threads of virtual teams keep from region to region.
-#include "omp/team/thread_values.h"
+#include "openmp/team/thread_values.h"
 
 #include <deque>
 #include <gtest/gtest.h>

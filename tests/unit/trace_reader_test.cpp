@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace/read/: damaged files are refused with the place and the reason, cut ones are read up to
+// tools/trace/: damaged files are refused with the place and the reason, cut ones are read up to
 // there; hand-made traces have the story that they were made with.
-#include "trace/read/replay.h"
+#include "trace/replay.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,9 +4,9 @@
 #include "sennit.h"
 
 #include "base/config.h"
-#include "runtime/statistics.h"
-#include "trace/read/replay.h"
-#include "trace/trace.h"
+#include "openmp/runtime/statistics.h"
+#include "tasks/trace/trace.h"
+#include "trace/replay.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a ring wakes a worker (virt/turns.h).
-#include "virt/home.h"
-#include "virt/turns.h"
-#include "virt/worker.h"
+// When a ring wakes a worker (ranks/fibers/turns.h).
+#include "ranks/fibers/home.h"
+#include "ranks/fibers/turns.h"
+#include "ranks/fibers/worker.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank fibers that wait for somebody who is not in their address space (virt/turns.h).
-#include "virt/crew.h"
-#include "virt/home.h"
+// Rank fibers that wait for somebody who is not in their address space (ranks/fibers/turns.h).
+#include "ranks/fibers/crew.h"
+#include "ranks/fibers/home.h"
 
 #include <atomic>
 #include <csignal>

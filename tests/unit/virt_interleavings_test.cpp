@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank fibers: a fiber that leaves its home, or a worker, to wait; those that ring for it; and the
-// workers, which may all sleep (virt/turns.h: Turns::ring, parked, Crew::settle, Crew::take_rung,
-// Crew::idle); and workers that ask for cores. No time limit makes up for a lost wake-up here. The
-// checker must refuse steps that are done the wrong way round.
+// workers, which may all sleep (ranks/fibers/turns.h: Turns::ring, parked, Crew::settle,
+// Crew::take_rung, Crew::idle); and workers that ask for cores. No time limit makes up for a lost
+// wake-up here. The checker must refuse steps that are done the wrong way round.
 #include "interleavings.h"
 
 #include <compare>
@@ -90,7 +90,7 @@ Outcome ring_step(Turns &s, int &pc, Way way) {
     return Outcome::ran;
 }
 
-// The fiber leaves its home: parked() in virt/home.cpp.
+// The fiber leaves its home: parked() in ranks/fibers/home.cpp.
 Outcome home_step(Turns &s, Way way) {
     int &pc = s.pc[kHome];
     if (pc != kParks && pc != kLooks)

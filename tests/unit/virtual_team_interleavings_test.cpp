@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Virtual teams, step by step as the code does it.
 //
-// Whether there is anything to steal (`exhausted_` in omp/team/virtual_team.cpp). Two workers run
-// two regions. A range is one thread that has not begun, or none: how a range is taken from is
+// Whether there is anything to steal (`exhausted_` in openmp/team/virtual_team.cpp). Two workers
+// run two regions. A range is one thread that has not begun, or none: how a range is taken from is
 // another model (ranges_interleavings_test.cpp). Stores wait in buffers (store_buffers.h); without
 // them the fences would not matter.
 //
@@ -224,7 +224,8 @@ TEST(Interleavings, VirtualTeamsNeedBothFencesAndASecondLook) {
     EXPECT_EQ(virtual_team_failure(Fault::second_look), kAsleep);
 }
 
-// ---- spare threads: SpareThreads::enter, leave, end (omp/team/spare_threads.cpp) ----------------
+// ---- spare threads: SpareThreads::enter, leave, end (openmp/team/spare_threads.cpp)
+// ----------------
 
 // The ticker starts a spare thread in a region that ends at the same time. Its maker's fence costs
 // nothing and does nothing by itself: the ticker's empties both buffers.

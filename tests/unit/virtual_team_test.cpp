@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of its part a worker of a virtual team offers to others, and what is remembered of
 // regions.
-#include "omp/env/split.h"
-#include "omp/team/virtual_team.h"
+#include "openmp/env/split.h"
+#include "openmp/team/virtual_team.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processor time of a flow that goes from one kernel thread to another, each with its own
 // clock; and the clock of a worker, which asks the system seldom.
-#include "virt/rank_fiber.h"
-#include "virt/worker_clock.h"
+#include "ranks/fibers/rank_fiber.h"
+#include "ranks/fibers/worker_clock.h"
 
 #include <gtest/gtest.h>
 

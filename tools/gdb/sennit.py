@@ -25,7 +25,7 @@ import gdb.unwinder
 NAMESPACE = "sennit::sched::(anonymous namespace)::"
 
 # Where jump_fcontext leaves the registers of a flow of control that it switched away from
-# (src/fiber/context.h), by architecture: offsets from the saved stack pointer, and its size.
+# (src/tasks/fiber/context.h), by architecture: offsets from the saved stack pointer, and its size.
 SAVED_REGISTERS = {
     "i386:x86-64": ({"r12": 0x08, "r13": 0x10, "r14": 0x18, "r15": 0x20, "rbx": 0x28, "rbp": 0x30,
                      "rip": 0x38}, "rsp", 0x40),

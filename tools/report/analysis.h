@@ -2,7 +2,7 @@
 // What a person wants to know of a job's trace, as numbers; no output format in here.
 #pragma once
 
-#include "trace/read/trace_file.h"
+#include "trace/trace_file.h"
 
 #include <cstdint>
 #include <string>

@@ -9,7 +9,7 @@
 
 namespace sennit::tool {
 
-// Does it hold virtual ranks? A stub of any program may have started it (src/loader/stub), and it
+// Does it hold virtual ranks? A stub of any program may have started it (src/ranks/stub), and it
 // serves those of others.
 bool is_host(pid_t process);
 

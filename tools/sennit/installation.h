@@ -21,10 +21,10 @@ class Installation {
     std::string openmp_folder() const { return library_folder() + "/omp"; }
     std::string openmp_library() const { return library_folder() + "/libsennit-omp.so"; }
     std::string mpi_library(MpiKind kind) const;
-    std::string stub() const { return library_folder() + "/sennit-stub"; }     // src/loader
+    std::string stub() const { return library_folder() + "/sennit-stub"; }     // src/ranks/loader
     std::string python() const { return library_folder() + "/sennit-python"; } // python_launcher.c
     std::string session_library() const;             // for launchers, see one_session.c
-    std::string network_library(MpiKind kind) const; // SENNIT_NETWORK: src/network
+    std::string network_library(MpiKind kind) const; // SENNIT_NETWORK: addons/network
 
     // Every file that a run with this MPI (or with none) needs and that is absent.
     std::vector<std::string> missing_files(const MpiKind *kind) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving cores by hand: how many each program of a pool is to own, written where the policies that
-// seek such targets themselves write them (node/policy/policy.h).
+// seek such targets themselves write them (decide/cores/policy.h).
 //
 // A move holds until one of the programs ends; then shares count again. Only policies without
 // targets of their own leave moves alone.

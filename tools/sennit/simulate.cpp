@@ -18,7 +18,7 @@
 #include "sweep.h"
 
 #include "base/printable.h"
-#include "trace/read/job.h"
+#include "trace/job.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

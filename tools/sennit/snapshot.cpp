@@ -4,7 +4,7 @@
 #include "pool_board.h"
 
 #include "base/clock.h"
-#include "node/policy/moldable.h"
+#include "decide/cores/moldable.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `sennit doctor --gdb`: what gdb has to be told of an address space of virtual ranks. It knows of
-// one program in a process, and here are many, each with libraries of its own (src/loader).
+// one program in a process, and here are many, each with libraries of its own (src/ranks/loader).
 #pragma once
 
 #include "process_owner.h"

@@ -131,7 +131,7 @@ void refuse_virtual(const Plan &plan, const EnvironmentReader &environment) {
 void set_for_virtual(Plan &plan, const EnvironmentReader &environment) {
     if (needs_python_launcher(plan.program.path)) {
         plan.settings.push_back({"SENNIT_PYTHON", python_library(plan.program.path)});
-        // For what the rank asks of itself (src/loader/inside).
+        // For what the rank asks of itself (src/ranks/inside).
         plan.settings.push_back(
             {"SENNIT_PYTHON_PROGRAM", std::filesystem::absolute(plan.program.path).string()});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual ranks (src/loader), as the command starts them: what can be one, and the command line
-// that becomes one.
+// Virtual ranks (src/ranks/loader), as the command starts them: what can be one, and the command
+// line that becomes one.
 #pragma once
 
 #include "environment.h"

@@ -4,9 +4,9 @@
 // names too: inside_mpi() tells such calls apart (call_path.h).
 #pragma once
 
-#include "interpose/bare.h"
-#include "interpose/define.h"
-#include "interpose/mpi_names.h"
+#include "mpi/interpose/bare.h"
+#include "mpi/interpose/define.h"
+#include "mpi/interpose/mpi_names.h"
 
 // Exports a function written by hand as MPI_<name> and PMPI_<name>.
 #define SENNIT_DEFINE(name, ...)                                                                   \

@@ -3,8 +3,8 @@
 
 #include "base/compiler.h"
 #include "base/system_call.h"
-#include "virt/processor_number.h"
-#include "virt/rank_fiber.h"
+#include "ranks/fibers/processor_number.h"
+#include "ranks/fibers/rank_fiber.h"
 
 #include <csignal>
 #include <new>

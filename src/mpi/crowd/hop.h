@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// For a rank that is a rank fiber (src/virt). Its main flow waits without the kernel. Neighbours in
-// the same address space ring for it, and it goes on. Others tell its host to look.
+// For a rank that is a rank fiber (src/ranks/fibers). Its main flow waits without the kernel.
+// Neighbours in the same address space ring for it, and it goes on. Others tell its host to look.
 //
 // State: this rank's fiber and its neighbours', written in MPI_Init before anybody waits.
 #pragma once
 
 #include "node/board.h"
-#include "virt/rank_fiber.h"
+#include "ranks/fibers/rank_fiber.h"
 
 #include <atomic>
 #include <cstdint>

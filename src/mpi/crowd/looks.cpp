@@ -6,9 +6,9 @@
 // which say so. Where it matters most, in rank fibers, Sennit registers others in their place,
 // which count. Everywhere else nothing is known to be found.
 #include "base/compiler.h"
-#include "interpose/bare.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
+#include "mpi/interpose/bare.h"
 
 #include <array>
 #include <atomic>

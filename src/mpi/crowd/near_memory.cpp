@@ -13,7 +13,7 @@
 #include "base/compiler.h"
 #include "base/system_call.h"
 #include "base/virtual_rank.h"
-#include "virt/rank_fiber.h"
+#include "ranks/fibers/rank_fiber.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -44,7 +44,7 @@ virt::RankFiber *g_fiber; // null: no rank fiber
 bool is_near(pid_t process) {
     if (g_self == 0 || process == g_self)
         return false;
-    if (g_fiber) // without the kernel, see virt/rank_fiber.h
+    if (g_fiber) // without the kernel, see ranks/fibers/rank_fiber.h
         return g_fiber->calls->find(*g_fiber, process) != nullptr;
     return system_call(SYS_kcmp, g_self, process, KCMP_VM, 0, 0, 0) == 0;
 }

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "interpose/mpi_names.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
+#include "mpi/interpose/mpi_names.h"
 
 #include <algorithm>
 #include <sched.h>

@@ -5,7 +5,7 @@
 // in order.
 #pragma once
 
-#include "interpose/statuses.h"
+#include "mpi/interpose/statuses.h"
 
 #include <mpi.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "homecomings.h"
 
-#include "virt/rank_fiber.h"
-#include "virt/turns.h"
+#include "ranks/fibers/rank_fiber.h"
+#include "ranks/fibers/turns.h"
 
 #include <sys/types.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to stay a rank's own while its main flow hops between kernel threads (src/virt). Each
-// case hops, by a token that goes round the ranks, between any two things that it looks at.
+// What has to stay a rank's own while its main flow hops between kernel threads (src/ranks/fibers).
+// Each case hops, by a token that goes round the ranks, between any two things that it looks at.
 //
 //   rank_fibers whole     all cases; exit code 0
 //   rank_fibers WAY       rank 1 ends in that way after some hops: exit, atexit, segfault, abort,

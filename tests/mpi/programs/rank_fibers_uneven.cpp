@@ -9,7 +9,7 @@
 // of them may run there. If ranks belonged to workers, the program would not end.
 #include <mpi.h>
 
-#include "virt/rank_fiber.h"
+#include "ranks/fibers/rank_fiber.h"
 
 #include <atomic>
 #include <cstdint>

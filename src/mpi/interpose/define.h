@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// To stand in front of a library: functions under its names, in a library that is preloaded or
+// linked before it. The functions behind them are found by mpi/interpose/bare.h.
+#pragma once
+
+#include "base/compiler.h" // SENNIT_EXPORT
+
+// Defines `own`(parameters) and exports it under two names: that of the standard, which a program
+// calls, and that of the profiling interface, which MPI's language bindings and tools call.
+#define SENNIT_INTERPOSE(own, name, profiling_name, ...)                                           \
+    extern "C" int own(__VA_ARGS__);                                                               \
+    extern "C" SENNIT_EXPORT int name(__VA_ARGS__) __attribute__((alias(#own)));                   \
+    extern "C" SENNIT_EXPORT int profiling_name(__VA_ARGS__) __attribute__((alias(#own)));         \
+    extern "C" int own(__VA_ARGS__)

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openmp/env/own_share.h"
+
+#include "base/environment.h"
+#include "base/rank.h"
+#include "base/virtual_rank.h"
+#include "node/identity.h"
+#include "openmp/env/environment.h"
+#include "openmp/env/topology.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace sennit::omp {
+namespace {
+
+// ---- does the environment bind threads? -------------------------------------------------------
+
+const char *variable(const char *name) {
+    const char *text = trusted_environment(name);
+    return text && *text ? text : nullptr;
+}
+
+// A list of processors that a person wrote is taken as it is: a script may give each rank another
+// one. But one of all that there are says nothing of this rank.
+bool leaves_choice(const char *wrong, const PlaceList &list, const CpuSet &own) {
+    if (wrong)
+        return true; // it is ignored
+    CpuSet named;
+    for (int i = 0; i < list.count(); ++i)
+        named.add(list[i]);
+    named.keep(own);
+    return named.empty() || named == own;
+}
+
+bool leaves_choice(const KmpAffinity &asked, const CpuSet &own) {
+    PlaceList list;
+    return !*asked.processors || leaves_choice(parse_cpu_list(asked.processors, list), list, own);
+}
+
+// As read_places() of affinity.cpp understands the variables, which says what is wrong with them.
+bool binds_by_choice(const CpuSet &own) {
+    if (const char *text = variable("KMP_AFFINITY"); text && stands_for_libomp()) {
+        const KmpAffinity asked = parse_kmp_affinity(text);
+        if (asked.typed)
+            return asked.bind && leaves_choice(asked, own);
+    }
+    const bool takes_part = stands_for_libomp() && variable("KMP_HW_SUBSET"); // of the machine
+    BindList bind;
+    const char *const bind_text = variable("OMP_PROC_BIND");
+    const bool decided = bind_text && parse_proc_bind(bind_text, bind);
+    if (decided && !bind.on())
+        return takes_part;
+    if (const char *text = variable("OMP_PLACES")) {
+        AbstractPlaces abstract;
+        PlaceList list;
+        const char *const wrong = parse_places(text, abstract, list);
+        return abstract.asked || leaves_choice(wrong, list, own);
+    }
+    if (const char *text = variable("GOMP_CPU_AFFINITY")) {
+        PlaceList list;
+        return leaves_choice(parse_cpu_list(text, list), list, own);
+    }
+    return decided || takes_part;
+}
+
+// ---- the launcher -------------------------------------------------------------------------------
+
+// Which rank of its node this is, and the variable that says so; of one rank, that it has none
+// beside it.
+Sharers rank_of_node(const char *&said_by) {
+    Sharers node;
+    node.ranks = first_number(
+        {"SENNIT_LOCAL_RANKS", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE"});
+    node.rank = -1;
+    for (const char *name : kLocalRankVariables)
+        if (node.rank < 0 && (node.rank = first_number({name})) >= 0)
+            said_by = name;
+    return node.rank >= 0 && node.rank < node.ranks ? node : Sharers{};
+}
+
+// Does the process have the variable in its environment? -1: it does not show that.
+int has_variable(pid_t process, const char *name) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/environ", process);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    // Each variable ends with a zero; `matched` of its characters are those of "name=".
+    const std::size_t length = std::strlen(name);
+    std::size_t matched = 0;
+    bool differs = false;
+    bool found = false;
+    char text[4096];
+    ssize_t got = 0;
+    while (!found && (got = read(file, text, sizeof text)) > 0)
+        for (const char *at = text; at < text + got && !found; ++at) {
+            if (*at == '\0') {
+                matched = 0;
+                differs = false;
+            } else if (!differs) {
+                found = matched == length && *at == '=';
+                differs = matched >= length || *at != name[matched];
+                ++matched;
+            }
+        }
+    close(file);
+    return got < 0 ? -1 : found;
+}
+
+// The processors of who has made the rank: of the nearest process above whose own environment is
+// not a rank's. `own` where it cannot be found: then nobody is known to have bound the rank.
+CpuSet processors_of_launcher(const char *said_by, const CpuSet &own) {
+    if (is_virtual_rank()) // its parent is the job's host
+        return own;
+    for (pid_t process = getppid(); process > 1; process = node::parent_of(process)) {
+        if (has_variable(process, said_by) == 1)
+            continue;
+        const CpuSet set = processors_of(process);
+        return set.empty() ? own : set;
+    }
+    return own;
+}
+
+// How many of `set` come before `cpu`?
+int count_before(const CpuSet &set, int cpu) {
+    int count = 0;
+    for (int each = -1; (each = set.next(each)) >= 0 && each < cpu;)
+        ++count;
+    return count;
+}
+
+int &ranks_on_share() {
+    static int ranks = 0;
+    return ranks;
+}
+
+} // namespace
+
+CpuSet processors_of(pid_t process) {
+    CpuSet set;
+    // The system call, for its set may be longer than cpu_set_t.
+    if (sched_getaffinity(process, CpuSet::kBytes, reinterpret_cast<cpu_set_t *>(set.data())) != 0)
+        return {};
+    return set;
+}
+
+int ranks_on_own_share() {
+    return ranks_on_share();
+}
+
+bool cores_move() {
+    const char *const lending = variable("SENNIT_LENDING");
+    return variable("SENNIT_POOL") || (lending && std::strcmp(lending, "on") == 0);
+}
+
+Sharers sharers_of(const CpuSet &own, const CpuSet &launchers, Sharers node) {
+    const int mine = own.count();
+    const int all = launchers.count();
+    if (mine >= all)
+        return node;
+    const int here = std::min((node.ranks * mine + all - 1) / all, node.ranks);
+    if (here <= 1)
+        return {};
+    const int sets = (node.ranks + here - 1) / here;
+    const int set = count_before(launchers, own.next(-1)) / mine;
+    const bool in_turns = node.rank % sets == set;
+    return {here, std::min(in_turns ? node.rank / sets : node.rank % here, here - 1)};
+}
+
+CpuSet part_of(const PlaceList &cores, Sharers sharers) {
+    CpuSet part;
+    const auto cut = [&](const PlaceList &things) {
+        const auto at = [&](int rank) { return things.count() * rank / sharers.ranks; };
+        for (int i = at(sharers.rank); i < std::max(at(sharers.rank + 1), at(sharers.rank) + 1);
+             ++i)
+            part.add(things[i]);
+    };
+    if (cores.count() >= sharers.ranks) {
+        cut(cores);
+        return part;
+    }
+    PlaceList processors;
+    for (int core = 0; core < cores.count(); ++core)
+        processors.add_singles(cores[core]);
+    cut(processors);
+    return part;
+}
+
+bool keep_to_own_share() {
+    const char *said_by = nullptr;
+    const Sharers node = rank_of_node(said_by);
+    // A second share would be one of the first.
+    if (ranks_on_share() > 0 || node.ranks <= 1 || cores_move())
+        return false;
+    const CpuSet own = processors_of(0);
+    if (own.count() <= 1 || !binds_by_choice(own))
+        return false;
+    const Sharers sharers = sharers_of(own, processors_of_launcher(said_by, own), node);
+    if (sharers.ranks <= 1)
+        return false;
+    PlaceList cores;
+    if (add_machine_places(Level::cores, own, cores))
+        cores.add_singles(own);
+    const CpuSet part = part_of(cores, sharers);
+    if (sched_setaffinity(0, CpuSet::kBytes, reinterpret_cast<const cpu_set_t *>(part.data())) != 0)
+        return false;
+    ranks_on_share() = ranks_on_part(own.count(), sharers.ranks);
+    return true;
+}
+
+} // namespace sennit::omp

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openmp/events/events.h"
+
+namespace sennit::ompt {
+
+constinit Callbacks g_tool;
+constinit BeforeFirstUse g_before_first_use = [] {};
+SENNIT_TLS Thread t_thread;
+
+} // namespace sennit::ompt

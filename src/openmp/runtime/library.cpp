@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's own life: set-up when it is loaded, what happens around fork().
+#include "openmp/runtime/library.h"
+
+#include "base/compiler.h"
+#include "base/config.h"
+#include "base/fence.h"
+#include "base/loaded_object.h"
+#include "openmp/env/affinity_format.h"
+#include "openmp/env/display.h"
+#include "openmp/env/environment.h"
+#include "openmp/env/icv.h"
+#include "openmp/env/own_share.h"
+#include "openmp/env/split.h"
+#include "openmp/kmp/threadprivate.h"
+#include "openmp/ompt/tool.h"
+#include "openmp/runtime/pool.h"
+#include "openmp/runtime/replaced.h"
+#include "openmp/runtime/statistics.h"
+#include "openmp/sync/sync.h"
+#include "openmp/team/own_binding.h"
+#include "openmp/team/team.h"
+#include "tasks/fiber/stack.h"
+#include "tasks/program/code.h"
+#include "tasks/pthread/affinity.h"
+#include "tasks/pthread/bare.h"
+#include "tasks/pthread/condition.h"
+#include "tasks/pthread/parking.h"
+#include "tasks/sched/ordered_queue.h"
+#include "tasks/sched/worker.h"
+#include "tasks/task/accounts.h"
+#include "tasks/task/observer.h"
+#include "tasks/task/priorities.h"
+#include "tasks/task/task.h"
+#include "tasks/trace/trace.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <pthread.h>
+#include <string_view>
+
+namespace sennit {
+namespace {
+
+void before_fork() {
+    kmp::threadprivate_before_fork();
+    omp::affinity_format_before_fork();
+    task::accounts_before_fork();
+    task::priorities_before_fork(); // before a queue's
+    pthread::before_fork();
+    omp::parking_before_fork();
+    fiber::stacks_before_fork();
+    sched::Worker::before_fork();
+}
+
+void after_fork() {
+    sched::Worker::after_fork();
+    fiber::stacks_after_fork();
+    omp::parking_after_fork();
+    pthread::after_fork();
+    task::priorities_after_fork();
+    task::accounts_after_fork();
+    omp::affinity_format_after_fork();
+    kmp::threadprivate_after_fork();
+}
+
+void after_fork_in_child() {
+    runtime::leave_pool_in_child();
+    sched::Worker::after_fork_in_child();
+    fiber::stacks_after_fork();
+    omp::parking_after_fork_in_child();
+    omp::team_after_fork_in_child();
+    trace::after_fork_in_child();
+    runtime::g_process.watch.after_fork_in_child();
+    pthread::after_fork_in_child();
+    pthread::once_after_fork_in_child();
+    task::accounts_after_fork();
+    task::priorities_after_fork();
+    omp::affinity_format_after_fork();
+    kmp::threadprivate_after_fork();
+}
+
+void see_loaded_objects() {
+    if (fiber::need_executable())
+        sched::Worker::make_stacks_executable();
+}
+
+[[maybe_unused]] bool needs_openmp(const void *code) {
+    const link_map *const object = object_of(code);
+    return object && DynamicSection(*object).needs(is_openmp_library);
+}
+
+// Before the constructors of the program and of libraries that use OpenMP in theirs.
+[[gnu::constructor(101)]] void load() {
+    if (runtime::g_process.loading)
+        return;
+    runtime::g_process.loading = true;
+    config_setup();
+    program::set_names(runtime::kNames);
+    if (config().policy == Policy::automatic && program::process_has_sending_tasks())
+        choose_policy(Policy::fa);
+    sched::plug(task::kSchedulerClient);
+    sched::order_setup();
+    fence_setup();
+    if (is_needed()) // a shell binds nothing
+        omp::keep_to_own_share();
+    sched::setup();
+    task::setup(); // looks at what is loaded, before we load anything ourselves
+    icv_setup();
+    omp::display_as_asked();
+    trace::setup();
+    if (trace::on())
+        omp::let_regions_differ();
+    task::observer_setup();
+    ompt::setup();
+    runtime::statistics_setup();
+    runtime::g_process.watch.start(runtime::kHangRegions, runtime::kHangNames);
+    pthread::leave_alone(runtime::passes_messages); // src/mpi suspends no task inside of them
+    runtime::let_flows_leave_home();
+    runtime::join_pool();
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    pthread::observe_affinity(omp::note_own_binding);
+    see_loaded_objects();
+    runtime::stand_in_for_replaced();
+    runtime::g_process.loaded = true;
+}
+
+} // namespace
+} // namespace sennit
+
+// The start code that the linker puts into every object (crti.o, _init) calls this if it is there:
+// when the object is loaded, by the program's start or by dlopen, before its constructors and
+// before anybody else can call what is in it. It is there for profilers: programs linked with -pg
+// have their own, which comes first. Then libraries that are opened later are not seen.
+// What is loaded together with us calls before load(), and before a sanitizer is ready. As a rule
+// it then knows nothing of OpenMP. But the loader starts a preloaded library after all those that
+// do not name it as needed: one that names a stock runtime, whose place we take, may have
+// constructors with OpenMP.
+extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void __gmon_start__() {
+    if (sennit::runtime::g_process.loaded) {
+        sennit::see_loaded_objects();
+        sennit::runtime::stand_in_if_replaced(__builtin_return_address(0));
+    }
+#if !SENNIT_ASAN && !SENNIT_TSAN
+    else if (!sennit::runtime::g_process.loading &&
+             sennit::needs_openmp(__builtin_return_address(0)))
+        sennit::load();
+#endif
+}
+
+namespace sennit::runtime {
+namespace {
+
+std::int64_t late_at_barrier(const watch::Memory &memory, const void *object) {
+    const auto *team = static_cast<const omp::Team *>(object);
+    return memory.get_or(&team->size, 0) -
+           memory.get_or<std::int64_t>(&team->arrived, 0) % omp::Team::kJoin;
+}
+
+bool holds(const Task *task, std::uint32_t word) {
+    return omp::Mutex::is_mark_of(word, task);
+}
+
+} // namespace
+
+constinit const watch::Regions kHangRegions = {.late_at_barrier = late_at_barrier, .holds = holds};
+
+bool is_send(const char *symbol) {
+    const int initial = std::tolower(static_cast<unsigned char>(symbol[0]));
+    if (initial != 'm' && initial != 'p' && initial != 't') // of many symbols nearly all
+        return false;
+    char lower[32];
+    std::size_t length = 0;
+    for (; symbol[length] && length < sizeof lower; ++length)
+        lower[length] = static_cast<char>(std::tolower(static_cast<unsigned char>(symbol[length])));
+    if (length == sizeof lower) // no MPI function with a send's name is that long
+        return false;
+    std::string_view name(lower, length);
+    const auto skip = [&](std::string_view prefix) {
+        const bool there = name.starts_with(prefix);
+        if (there)
+            name.remove_prefix(prefix.size());
+        return there;
+    };
+    skip("p");
+    if (!skip("mpi_") && !skip("tampi_") && !skip("mpix_"))
+        return false;
+    for (const std::string_view word : {"send", "isend", "ssend", "bsend", "rsend", "issend",
+                                        "ibsend", "irsend", "sendrecv", "isendrecv"})
+        // What follows is Fortran's: _, _f08_, _f08ts_; and _replace. Not _init, which sends
+        // nothing.
+        if (name == word || (name.starts_with(word) && name[word.size()] == '_' &&
+                             !name.substr(word.size()).starts_with("_init")))
+            return true;
+    return false;
+}
+
+namespace {
+
+using Beginnings = std::initializer_list<std::string_view>;
+
+bool begins_with_any(std::string_view text, Beginnings beginnings) {
+    return std::ranges::any_of(beginnings,
+                               [=](std::string_view known) { return text.starts_with(known); });
+}
+
+std::string_view file_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1); // npos + 1 is 0
+}
+
+} // namespace
+
+bool passes_messages(const char *path) {
+    return begins_with_any(file_name(path),
+                           {"libmpi.", "libmpich.", "libmpi_", "libopen-", "libpmpi", "mca_",
+                            "libucp.", "libuct", "libucs", "libucm", "libfabric.", "libpsm",
+                            "libpmix", "libevent"});
+}
+
+namespace {
+
+// They may be installed anywhere.
+bool is_runtime_library(const char *path) {
+    return passes_messages(path) ||
+           begins_with_any(file_name(path),
+                           {"libmpi",     "libpmi",    "libprrte",    "libuc",       "libhwloc",
+                            "libsennit",  "libgomp.",  "libgomp-",    "libomp.",     "libomp-",
+                            "libiomp5",   "libasan.",  "libtsan.",    "libubsan.",   "libstdc++",
+                            "libc++",     "libgcc_s.", "libgfortran", "libquadmath", "libflang",
+                            "libFortran", "ld-linux",  "linux-vdso",  "libc.so",     "libm.so",
+                            "libdl.so",   "librt.so",  "libpthread"});
+}
+
+bool is_the_programs(const char *path) {
+    return !begins_with_any(path, {"/lib", "/usr/lib"}) && !is_runtime_library(path);
+}
+
+bool is_on_file(const char *call) {
+    return std::string_view(call).starts_with("MPI_File_");
+}
+
+// A generalized request.
+bool ends_by_program(const char *call) {
+    return std::strcmp(call, "MPI_Grequest_start") == 0;
+}
+
+bool makes_tasks(const char *symbol) {
+    for (const char *name :
+         {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull", "__kmpc_omp_task_alloc"})
+        if (std::strcmp(symbol, name) == 0)
+            return true;
+    return false;
+}
+
+// MPI, sennit.h, alpi.h, omp_fulfill_event, taskyield, or dlsym, by which any of these could be
+// reached.
+bool suspends(const char *symbol) {
+    for (const char *name : {"dlsym", "dlvsym", "omp_fulfill_event", "GOMP_taskyield",
+                             "__kmpc_omp_taskyield", "MPI_Init", "MPI_Init_thread"})
+        if (std::strcmp(symbol, name) == 0)
+            return true;
+    const std::string_view name(symbol);
+    return (name.starts_with("sennit_") && name != "sennit_version") || name.starts_with("alpi_");
+}
+
+} // namespace
+
+constinit const program::Names kNames = {
+    .sends = is_send,
+    .makes_tasks = makes_tasks,
+    .suspends = suspends,
+    .is_the_programs = is_the_programs,
+};
+constinit const watch::Names kHangNames = {
+    .is_on_file = is_on_file,
+    .ends_by_program = ends_by_program,
+    .is_runtime_library = is_runtime_library,
+};
+
+} // namespace sennit::runtime

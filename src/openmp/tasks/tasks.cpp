@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// With a tool.
+#include "openmp/tasks/tasks.h"
+
+#include "openmp/team/region_events.h"
+#include "openmp/team/team.h"
+
+namespace sennit::omp {
+
+using namespace ompt;
+
+SENNIT_COLD void start_told(Site site, Task &task, task::Request request) {
+    const Entry entry(site);
+    task::start(entry.worker(), task, request);
+}
+
+SENNIT_COLD void undeferred_begin_told(Site site, Task &task) {
+    Entry entry(site);
+    task::begin_undeferred(entry.worker(), task);
+    stay_in_application(*task.tool, site, *static_cast<void **>(__builtin_frame_address(0)));
+    entry.stay();
+}
+
+SENNIT_COLD void undeferred_end_told(Site site, Task &task) {
+    Entry entry(site);
+    task.tool->frame.exit = nullptr;
+    entry.stay(); // the task is not there any more when this returns
+    task::end_undeferred(entry.worker(), task);
+    entry.worker().task->tool->frame.enter = nullptr;
+}
+
+void tell_taskloop_piece(Task &task) {
+    if (task.tool->iterations == 0)
+        return;
+    Chunk chunk{task.tool->first_iteration, task.tool->iterations};
+    Data instance;
+    instance.ptr = &chunk;
+    g_tool.dispatch(&member_of(here()).team->tool.data, data_of(*task.tool), kDispatchTaskloopChunk,
+                    instance);
+}
+
+} // namespace sennit::omp

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openmp/team/free_agents.h"
+
+#include "base/config.h"
+#include "openmp/env/affinity.h"
+#include "openmp/env/icv.h"
+#include "openmp/team/region_events.h"
+#include "tasks/sched/processors.h"
+#include "tasks/sched/sharing.h"
+
+#include <atomic>
+#include <new>
+
+namespace sennit::omp {
+namespace {
+
+// The agents' team, and how much it has to do.
+class FreeAgents {
+  public:
+    ServingTeam team;
+
+    // Only as many tasks as there are agents: the others wait in the queues of the team's threads.
+    bool take_one(const Team &agents) {
+        int busy = busy_.load(std::memory_order_relaxed);
+        do
+            if (busy >= agents.size)
+                return false;
+        while (!busy_.compare_exchange_weak(busy, busy + 1, std::memory_order_relaxed));
+        return true;
+    }
+    void give_back() { busy_.fetch_sub(1, std::memory_order_relaxed); }
+    // Agents that go on are no more than there are processors beside the teams' threads. False: the
+    // caller is one too many, and has given back.
+    bool may_go_on() {
+        int busy = busy_.load(std::memory_order_relaxed);
+        while (!sched::processors_for(active_threads() + busy))
+            if (busy_.compare_exchange_weak(busy, busy - 1, std::memory_order_relaxed))
+                return false;
+        return true;
+    }
+    void after_fork_in_child() {
+        team.after_fork_in_child();
+        busy_.store(0, std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<int> busy_{0}; // agents that run tasks, or have been given one
+};
+constinit FreeAgents g_agents;
+
+bool in_reduction(const Task &task) {
+    for (const Taskgroup *group = task.taskgroup; group; group = group->outer)
+        if (group->reductions)
+            return true; // a private copy belongs to a thread of the team
+    return false;
+}
+
+void visit(void *argument);
+
+Member &agent_at(const sched::Worker &worker) {
+    Team &agents = *g_agents.team.now();
+    int i = 0;
+    while (agents.member(i).worker.load(std::memory_order_relaxed) != &worker)
+        ++i;
+    return agents.member(i);
+}
+
+// A task of the team that any agent may run, from the queues of the team's threads.
+Task *take_offered(const Team &team) {
+    if (!team.has_tasks.load(std::memory_order_relaxed))
+        return nullptr;
+    const auto is_offered = [](const sched::Node *node) {
+        return static_cast<const Task *>(node)->is(Task::kOffered);
+    };
+    for (int i = 0; i < team.size; ++i)
+        if (sched::Node *const node =
+                team.slots[i]->queue.steal_if(sched::ReadyQueue::Place::back, is_offered))
+            return static_cast<Task *>(node);
+    return nullptr;
+}
+
+// The agent has a carrier for the task to run, and visits the team.
+void invite(sched::Worker &worker, Team &agents, Task &task) {
+    task::submit_elsewhere(worker,
+                           make_spawned(worker, agents, {visit, &task, nullptr, nullptr, {}}));
+}
+
+// The body of a carrier.
+void visit(void *argument) {
+    auto *task = static_cast<Task *>(argument);
+    auto &team = *static_cast<Team *>(task->team);
+    sched::Worker &worker = *sched::Worker::self();
+    // A worker that looks for work does so in the slot where it was last. That may be the guest of
+    // another task, which rests now, and is gone before this task ends.
+    Member &agent = agent_at(worker);
+    worker.slot = &agent;
+    Member guest;
+    guest.team = &team;
+    guest.group = agent.group;
+    guest.index = kUnassignedThread;
+    guest.placement = agent.placement;
+    guest.control = agent.control;
+    guest.implicit.team = &team;
+    guest.implicit.tool = &guest.record;
+    bool stays = true;
+    do {
+        fiber::set_fp_control(agent.control);
+        task::run_beyond_team(worker, guest, *task);
+        if (sched::shares_cores())
+            stays = worker.has_core() && !worker.is_to_leave_core();
+        else if (!g_agents.may_go_on())
+            return team.leave();
+    } while (stays && (task = take_offered(team)));
+    // Where its core is wanted, it comes back with another one. The team may be gone after leave().
+    if (!stays && worker.has_core() && (task = take_offered(team)))
+        return invite(worker, *agent.team, *task);
+    team.leave();
+    g_agents.give_back();
+}
+
+bool offer(sched::Worker &worker, Task &task) {
+    Team *agents = g_agents.team.now();
+    if (!agents || ompt::on() || in_reduction(task))
+        return false;
+    if (!g_agents.take_one(*agents)) {
+        task.flags |= Task::kOffered;
+        return false;
+    }
+    task.team->visit();
+    invite(worker, *agents, task);
+    return true;
+}
+
+} // namespace
+
+bool have_free_agents() {
+    if (g_agents.team.now())
+        return true;
+    const long asked = config().free_agents;
+    if (!g_agents.team.now_or_make(asked < 0 ? sched::processors() : static_cast<int>(asked)))
+        return false;
+    task::let_others_run(offer);
+    return true;
+}
+
+void free_agents_after_fork_in_child() {
+    g_agents.after_fork_in_child();
+}
+
+namespace {
+
+constinit ServingTeam g_commons;
+constexpr std::int64_t kGoodbyeNs = 100'000'000;
+
+void commons_thread(void *argument) {
+    auto &member = *static_cast<Member *>(argument);
+    Team &team = *member.team;
+    sched::Worker &worker = *sched::Worker::self();
+    leave_places();
+    fiber::set_fp_control(team.control);
+    worker.enter(member);
+    worker.slot = &member;
+    worker.task = &member.implicit;
+    if (ompt::on()) {
+        ompt::worker_begin();
+        ompt::initial_task_begin(member);
+    }
+    // The gate opens at the end of the program. Even then the thread goes on serving the queue.
+    for (std::uint32_t seen = 0;; seen = team.fork.epoch()) {
+        pass(worker, member, team.fork, seen);
+        if (ompt::on()) {
+            ompt::implicit_task_end(member, team.kind);
+            ompt::worker_end();
+        }
+        team.at_home.store(1, std::memory_order_release);
+        futex_wake(team.at_home);
+    }
+}
+
+// Null: there are no threads for it.
+Team *make_serving_team(int size) {
+    if (size < 1)
+        return nullptr;
+    Team *team = make_team(size);
+    team->icvs = &global_icvs().initial;
+    team->contention = &team->own_contention;
+    team->note_tasks();
+    team->kind = Team::Kind::initial;
+    Task &parent = team->member(0).implicit;
+    parent.flags = Task::kInitial;
+    parent.icvs = team->icvs;
+    parent.folded.store(true, std::memory_order_relaxed);
+    if (!sched::Worker::start(commons_thread, &team->member(0))) {
+        drop_team(team);
+        return nullptr;
+    }
+    for (int i = 1; i < size; ++i)
+        if (!sched::Worker::start(commons_thread, &team->member(i)))
+            break; // fewer will do
+    return team;
+}
+
+} // namespace
+
+Team *ServingTeam::now_or_make(int size) {
+    if (Team *team = now())
+        return team;
+    making_.lock();
+    Team *team = team_.load(std::memory_order_relaxed);
+    if (!team) {
+        team = make_serving_team(size);
+        team_.store(team, std::memory_order_release);
+    }
+    making_.unlock();
+    return team;
+}
+
+void ServingTeam::after_fork_in_child() {
+    making_.unlock(); // another thread of the parent may have held it
+    team_.store(nullptr, std::memory_order_relaxed);
+}
+
+Team *commons() {
+    return g_commons.now_or_make(1);
+}
+
+void commons_after_fork_in_child() {
+    g_commons.after_fork_in_child();
+}
+
+void close_commons() {
+    Team *team = g_commons.now();
+    if (!team)
+        return;
+    team->fork.open(*team);
+    // A task that never lets go of the thread does not keep the program from ending.
+    if (team->at_home.load(std::memory_order_acquire) == 0)
+        futex_wait(team->at_home, 0, kGoodbyeNs);
+}
+
+Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn) {
+    Task &task = *task::allocate(worker, sizeof(task::SpawnPayload));
+    new (task.payload()) task::SpawnPayload(spawn);
+    task.invoke = [](Task &self) {
+        const auto &payload = *static_cast<const task::SpawnPayload *>(self.payload());
+        payload.body(payload.arg);
+    };
+    task.entry = reinterpret_cast<void *>(spawn.body);
+    task.parent = &team.member(0).implicit;
+    task.team = &team;
+    task.icvs = team.icvs;
+    task.flags = Task::kSpawned;
+    return task;
+}
+
+} // namespace sennit::omp

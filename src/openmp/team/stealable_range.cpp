@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openmp/team/stealable_range.h"
+
+namespace sennit::omp {
+
+// Either the range has less, or a thief is at work on chunks that we wanted, and may give them
+// back.
+SENNIT_NOINLINE std::uint64_t StealableRange::take_some_slow(std::uint64_t mine,
+                                                             std::uint64_t most) {
+    low_.store(mine, std::memory_order_relaxed);
+    lock_.lock();
+    const std::uint64_t high = high_.load(std::memory_order_relaxed);
+    const std::uint64_t found = mine < high ? std::min(high - mine, most) : 0;
+    if (found > 0)
+        low_.store(mine + found, std::memory_order_relaxed);
+    lock_.unlock();
+    return found;
+}
+
+void StealableRange::refill(std::uint64_t first, std::uint64_t last) {
+    lock_.lock();
+    assign(first, last);
+    lock_.unlock();
+}
+
+bool StealableRange::steal(std::uint64_t *first, std::uint64_t *last, std::uint64_t from,
+                           std::uint64_t most) {
+    lock_.lock();
+    const std::uint64_t high = high_.load(std::memory_order_relaxed);
+    const std::uint64_t count = left(from);
+    const std::uint64_t middle = high - std::min((count + 1) / 2, most);
+    bool stolen = count > 0;
+    if (stolen) {
+        high_.store(middle, std::memory_order_relaxed);
+        // From here on the owner sees `middle`, unless we see that it took more.
+        fence_heavy();
+        stolen = low_.load(std::memory_order_relaxed) <= middle;
+        if (!stolen)
+            high_.store(high, std::memory_order_relaxed);
+    }
+    lock_.unlock();
+    *first = middle;
+    *last = high;
+    return stolen;
+}
+
+} // namespace sennit::omp

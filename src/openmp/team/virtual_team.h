@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual threads: a team of more threads than workers (SENNIT_SPLIT; paper openmp-in-charm, 4.3,
+// for programs that know nothing of it). The program sees a team of that many threads. As in any
+// team, it is fixed which thread has which iterations of a static loop. It is not fixed which
+// worker runs a thread:
+//
+// - Each worker begins with its own thread, that of the slot that it is docked at. It also owns a
+//   range of the threads that are no worker's own, and runs these one after the other, from the low
+//   end. Ranges are equal numbers of threads, or what was balanced when the region ran last
+//   (part_history.h).
+// - A worker that has no threads left steals half of those that another worker has not begun, from
+//   the high end. It begins one of them and puts the rest into its own range.
+// - A thread that waits, at a barrier say, is parked as any fiber. Its worker begins the next one
+//   on another fiber (sched::Worker::begin_one). From then on the parked thread stays with this
+//   worker.
+//
+// How much of its range a worker offers: all of it, or under SENNIT_SPLIT=auto what the history of
+// its last runs of the region says (region_history.h; 4.3.2), but at least a thread for each worker
+// that is idle by then (4.3.3). A worker that has no threads left takes offered ones at once. It
+// takes others, too, but only when it has been idle for a part of the time that the region has
+// taken. So workers that end at about the same time leave each other alone. An offer is only
+// advice: a range can be stolen from at all times. So a worker that is busy in one thread for long
+// keeps no other thread.
+//
+// If threads wait for each other by spinning, no worker is free to begin the others. Then these get
+// kernel threads of their own (spare_threads.h). Where processes share cores, and this one could
+// have more of them than the team has workers, helpers take them and begin threads (helpers.h).
+//
+// Invariant: a thread that has not begun is in the range of one worker, or in the hands of the
+// thief that begins it. The owner of a range begins the threads in it before it waits for anything.
+// So every thread begins, and no wake-up is needed for that.
+//
+// A worker runs its threads' explicit tasks in its own slot, unless they run on top of a thread
+// that waits. So when a thread's implicit task has ended, nothing of the worker's is left in the
+// thread's slot.
+#pragma once
+
+#include "decide/objects/problem.h"
+#include "openmp/env/split.h"
+#include "openmp/team/spare_threads.h"
+#include "openmp/team/stealable_range.h"
+#include "openmp/team/team.h"
+#include "tasks/trace/trace.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace sennit::omp {
+
+// Finds the place of a region in a table, by the region's function. The number of threads need not
+// be told apart: each team has its own tables, and always the same number of threads.
+//
+// Each pair of places can keep two functions whose addresses lead to it. A third one replaces the
+// one of them that was asked for less recently.
+
+template <std::size_t kPlaces>
+class RegionPlaces {
+  public:
+    // Sets *is_new if nothing is remembered of the function. Then the entry at its place belonged
+    // to another one, or to none.
+    std::size_t find(const void *function, bool *is_new) {
+        Pair &pair = pairs_[index_of(function)];
+        std::uint8_t way = pair.functions[0] == function ? 0 : 1;
+        *is_new = pair.functions[way] != function;
+        if (*is_new) {
+            way = pair.older;
+            pair.functions[way] = function;
+        }
+        pair.older = 1 - way;
+        return 2 * static_cast<std::size_t>(&pair - pairs_.data()) + way;
+    }
+
+  private:
+    static constexpr std::size_t kPairs = kPlaces / 2;
+    static_assert(kPlaces % 2 == 0);
+    struct Pair {
+        const void *functions[2] = {nullptr, nullptr};
+        std::uint8_t older = 0;
+    };
+
+    // Functions begin at multiples of 16.
+    static std::size_t index_of(const void *function) {
+        const auto address = reinterpret_cast<std::uintptr_t>(function);
+        return (address >> 4 ^ address >> 10) % kPairs;
+    }
+
+    std::array<Pair, kPairs> pairs_{};
+};
+
+// With which threads each worker of a virtual team begins a region (virtual_team.h). At first these
+// are equal numbers of threads. When it is known how long each thread of the region has taken,
+// loads decide (decide/objects/problem.h).
+//
+// If nobody took over a thread in a region, its threads are well placed, and nothing more is done.
+// If somebody did, the threads are measured when the region runs next, and placed by what was
+// found. A measurement may change nothing: then threads are taken over for a reason that lies
+// outside the program. Each time that this happens, the next measurement comes later.
+//
+// The team's maker writes all of this between regions. In a region workers read it, and write the
+// loads of their threads.
+
+class PartHistory {
+  public:
+    // Make it in `memory`, which has size_for() bytes. `own` has, by worker, the thread that is the
+    // worker's own. `threads` is the number of all threads.
+    static std::size_t size_for(int workers, int threads);
+    static PartHistory *make(void *memory, std::span<const int> own, int threads);
+
+    // A region begins. Null: its function is not known.
+    void begin(const void *function);
+    // The region has ended. `any_taken`: did somebody take over threads? `any_waited`: did threads
+    // wait in the region? Then the measured times mean nothing.
+    void end(bool any_taken, bool any_waited);
+
+    // For the region that runs: the worker's part is thread_of(first) up to thread_of(last).
+    std::uint64_t first(int worker) const { return static_cast<std::uint64_t>(ends_[worker]); }
+    std::uint64_t last(int worker) const { return static_cast<std::uint64_t>(ends_[worker + 1]); }
+    bool measures() const { return measures_; }
+    void note_load(int thread, std::uint64_t ns) { loads_[thread] = ns; }
+
+    int thread_of(std::uint64_t place) const { return others_[place]; }
+    // The threads that are no worker's own, as thread_of() has them.
+    std::span<const int> others() const { return {others_, index(threads_ - workers_)}; }
+
+  private:
+    struct Entry {
+        bool is_placed;
+        bool measures;
+        std::uint8_t pause; // runs without a measurement after one that has changed nothing
+        std::uint8_t left;  // how many of these runs are left
+    };
+    static constexpr std::size_t kPlaces = 64;
+    static constexpr std::uint8_t kLongestPause = 127;
+
+    int *ends_of(std::size_t entry) { return ends_of_ + entry * index(workers_ + 1); }
+    static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+    balance::PieceLoads pieces() const;
+    bool place();
+
+    int workers_ = 0;
+    int threads_ = 0;
+    bool measures_ = false;
+    RegionPlaces<kPlaces> places_;
+    Entry *current_ = nullptr; // null: the region's function is not known
+    const int *ends_ = nullptr;
+    // In the memory behind this object:
+    std::uint64_t *loads_ = nullptr; // by thread
+    balance::Progress *progress_ = nullptr;
+    Entry *entries_ = nullptr;
+    int *own_ = nullptr;
+    int *others_ = nullptr;  // threads that are no worker's own
+    int *equal_ = nullptr;   // the ends of equal parts
+    int *ends_of_ = nullptr; // by entry; behind them room for one to try
+};
+
+// What a worker remembers of the regions in which it had a part: of the threads that it offered,
+// how many others took (decide/objects/problem.h; paper openmp-in-charm, 4.3.2). Regions are told
+// apart by their function (region_place.h). The number of threads is that of the team that keeps
+// this.
+//
+// It is not shared: each worker has its own.
+
+class RegionHistory {
+  public:
+    balance::Exposure &of(const void *function) {
+        bool is_new = false;
+        balance::Exposure &exposure = exposures_[places_.find(function, &is_new)];
+        if (is_new)
+            exposure = {};
+        return exposure;
+    }
+
+  private:
+    static constexpr std::size_t kPlaces = 64;
+    RegionPlaces<kPlaces> places_;
+    std::array<balance::Exposure, kPlaces> exposures_{};
+};
+
+// Will a region of `size` threads that a thread of `outer` encounters have more threads than
+// workers?
+inline bool becomes_virtual(const Team &outer, int size, Team::Kind kind) {
+    return SENNIT_UNLIKELY(split_workers() != 0) && size > split_workers() &&
+           outer.active_level == 0 && kind <= Team::Kind::opened;
+}
+
+class VirtualTeam final : public Unbegun {
+  public:
+    // Make it, for as long as the team lives. Null: the team has no more threads than workers.
+    static VirtualTeam *make(Team &team);
+    static void drop(VirtualTeam *threads);
+
+    // The number of a worker's own thread, with which it begins.
+    static int first_of(int worker, const Team &team) {
+        return static_cast<int>(std::int64_t{team.size} * worker / team.workers);
+    }
+
+    // begin(): a region begins. end(): it has ended.
+    void begin(const Team &team);
+    void end();
+
+    // The worker's part in a region begins. By then all that the region's threads need is there.
+    void begin_part(sched::Worker &worker, Team &team, const Member &mine);
+    // The worker's first thread has ended: run its other threads, and those that it can steal.
+    // Returns how many have ended. The caller lets them arrive at the join.
+    int run_others(sched::Worker &worker, Team &team, Member &mine);
+    // Run one thread, if there is one, and let it arrive at the join.
+    bool run_one(sched::Worker &worker, Team &team, Member &mine);
+    bool has_any(const Member &mine) const {
+        return lanes_[mine.lane].range.left() != 0 ||
+               (!exhausted_.load(std::memory_order_relaxed) && !mine.is_late());
+    }
+    void run_spare(sched::Worker &worker) override;
+    void help(sched::Worker &worker) override;
+    std::uint64_t unbegun() const override;
+    std::uint64_t trail() const override;
+    const void *function() const override;
+    int idle_workers(const Team &team) const;
+    // How many threads of its range does the worker offer to others?
+    std::uint64_t offered(const Member &mine) const {
+        const Lane &lane = lanes_[mine.lane];
+        return lane.range.left(lane.offered_from.load(std::memory_order_relaxed));
+    }
+
+  private:
+    explicit VirtualTeam(Team &team) : team_(team), workers_(team.workers), spares_(*this) {}
+    ~VirtualTeam() = default;
+
+    // What each worker has, found by Member::lane.
+    struct Lane {
+        StealableRange range; // of threads that have not begun, by PartHistory::thread_of()
+        // The range is offered from here on: a hint to thieves.
+        alignas(kCacheLine) std::atomic<std::uint64_t> offered_from{0};
+        // The worker's own. The history of the region, until the worker finds its range empty:
+        balance::Exposure *history = nullptr;
+        std::uint64_t last = 0;           // where its range ended
+        std::uint64_t began = 0;          // when its part began, if anybody asks
+        std::uint64_t worked_ns = 0;      // of the kernel thread by then, if measured
+        RegionHistory *regions = nullptr; // only if a part of the range is offered
+    };
+    enum class From { offered, all };
+
+    void offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last);
+    void record(Lane &lane) const;
+    bool take(Lane &lane, std::uint64_t *place) const;
+    bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, std::uint64_t *place);
+    bool stays_idle(const Team &team, const Lane &lane);
+    bool waits_idle(const Team &team, const Lane &lane) const;
+    void note_unbegun(Team &team);
+    bool take_from_others(std::uint64_t *place);
+    void pass_member(sched::Worker &worker, const Lane &lane) const;
+    static void start(sched::Worker &worker, Team &team, Member &mine, Member &member);
+    static void run(sched::Worker &worker, Team &team, Member &mine, int number);
+    // Is there more to it than that the threads run?
+    bool are_watched() const { return parts_->measures() || observed::by(observed::kAccounts); }
+    void run_watched(sched::Worker &worker, Team &team, Member &mine, int number);
+    void run(sched::Worker &worker, Team &team, Member &mine, int number, bool watched) {
+        if (SENNIT_UNLIKELY(watched))
+            run_watched(worker, team, mine, number);
+        else
+            run(worker, team, mine, number);
+    }
+    void end_first_watched(sched::Worker &worker, Member &mine);
+
+    Team &team_;
+    const int workers_;
+    // A thief has found nothing to steal, and nobody has put anything into a range since.
+    alignas(kCacheLine) std::atomic<bool> exhausted_{true};
+    std::atomic<int> waiting_{0}; // workers in stays_idle(): a hint
+    Lane *lanes_ = nullptr;       // one for each worker
+    PartHistory *parts_ = nullptr;
+    // What happened in this region. Read when all have arrived at its join.
+    alignas(kCacheLine) std::atomic<bool> any_taken_{false};
+    std::atomic<bool> any_waited_{false};
+    SpareThreads spares_;
+    // Where processes share cores: when the region began, and how long the last one took (ticks).
+    std::uint64_t began_ = 0;
+    std::uint64_t last_took_ = 0;
+};
+
+// Tells the trace which worker has a part in which region.
+
+// The region's function (see Body). Null: it is not known.
+inline const void *function_of(const Team &team) {
+    const void *function = nullptr;
+    if (team.data)
+        std::memcpy(&function, team.data, sizeof function);
+    return function;
+}
+
+inline void begin_traced_part(const Team &team) {
+    if (trace::on() && team.traced != 0)
+        trace::part_begin(team.traced, reinterpret_cast<std::uint64_t>(function_of(team)),
+                          team.workers);
+}
+// Of its threads that had not begun, the worker has offered so many, and others took so many.
+inline void trace_offer(const Team &team, int offered, int taken) {
+    if (trace::on() && team.traced != 0)
+        trace::offer(team.traced, offered, taken);
+}
+inline void end_traced_part(const Team &team) {
+    if (trace::on() && team.traced != 0)
+        trace::part_end(team.traced);
+}
+
+} // namespace sennit::omp

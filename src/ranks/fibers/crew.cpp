@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ranks/fibers/crew.h"
+
+#include "base/clock.h"
+#include "ranks/fibers/call.h"
+#include "ranks/fibers/home.h"
+#include "ranks/fibers/trap.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sennit::virt {
+namespace {
+
+constexpr int kLooks = 400;                          // before a worker sleeps: some 20 us
+constexpr std::int64_t kLookAtClockNs = 1'000'000;   // while there is always a fiber to run
+constexpr std::int64_t kNapBesideOthersNs = 300'000; // while another worker's fiber runs
+constexpr std::int64_t kLongestNapNs = 10'000'000;
+constexpr std::int64_t kTickNs = 5'000'000;
+constexpr int kRunsToClock = 64;
+
+void sleep_on(FutexWord &word, std::uint32_t seen, std::int64_t limit_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit = {static_cast<time_t>(limit_ns / second),
+                            static_cast<long>(limit_ns % second)};
+    call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen,
+         reinterpret_cast<long>(&limit), 0, 0);
+}
+
+char *allocate(std::size_t size) {
+    void *const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<char *>(memory);
+}
+
+// A worker that a fiber has left still has that one's thread pointer, for the next fiber brings its
+// own: until then it uses no thread-local variable, so little of libc. Before the rest, this.
+void take_own_thread_pointer(const Worker &worker) {
+#if defined(__x86_64__)
+    asm volatile("wrfsbase %0" : : "r"(worker.thread_pointer) : "memory");
+#else
+    (void)worker;
+#endif
+}
+
+// The fiber that nobody else runs, until it leaves; the reason is worker.reason then.
+void run(Worker &worker, RankFiber &fiber) {
+    worker.reason = Reason::waits;
+    worker.preempt.store(0, std::memory_order_relaxed);
+    worker.runs.store(worker.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    fiber.worker.store(&worker, std::memory_order_relaxed);
+    worker.fiber.store(&fiber, std::memory_order_relaxed);
+    come_to_thread(fiber);
+    if (void *const frame = fiber.frame) {
+        fiber.frame = nullptr;
+        fit_frame(frame, worker);
+        sennit_virt_resume(&worker.stack_pointer, frame, fiber.thread_pointer);
+    } else {
+        sennit_virt_switch(&worker.stack_pointer, fiber.stack_pointer, fiber.thread_pointer);
+    }
+    leave_thread(fiber);
+    worker.fiber.store(nullptr, std::memory_order_relaxed);
+    fiber.worker.store(nullptr, std::memory_order_relaxed);
+}
+
+} // namespace
+
+// ---- the host's main thread ---------------------------------------------------------------------
+
+Crew::Crew() : Turns(g_rank_fiber_calls), is_pooled_(parties_.open()) {}
+
+RankFiber *Crew::add() {
+    RankFiber *const fiber = fibers_.add(nullptr);
+    if (fiber)
+        fiber->is_pooled = is_pooled_;
+    return fiber;
+}
+
+bool Crew::end(RankFiber &main) {
+    bool well = true;
+    fibers_.each([&](RankFiber &fiber) {
+        if (fiber.main.load() == &main && &fiber != &main && fiber.in_use.load() != 0)
+            well = end_one(fiber) && well;
+    });
+    return end_one(main) && well;
+}
+
+bool Crew::end_one(RankFiber &fiber) {
+    fiber.doomed.store(1);
+    constexpr int tries = 20'000;
+    constexpr timespec nap = {0, 100'000};
+    for (int i = 0; i < tries; ++i) {
+        Worker *worker = nullptr;
+        {
+            const std::lock_guard locked(lock_);
+            take_rung();
+            const Place place = fiber.place.load();
+            if (place != Place::running && fiber.senders.load(std::memory_order_acquire) == 0) {
+                if (place == Place::ready) {
+                    // Its party may have come after it was ready.
+                    if (!list_of(fiber).remove(fiber))
+                        partyless_.remove(fiber);
+                    ready_count_.fetch_sub(1, std::memory_order_relaxed);
+                }
+                fiber.go(Place::gone);
+                fiber.process.store(0);
+                fiber.main.store(nullptr);
+                fiber.in_use.store(0, std::memory_order_release);
+                return true;
+            }
+            worker = fiber.worker.load();
+        }
+        if (worker)
+            poke(worker->thread.load());
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+    }
+    return false;
+}
+
+Worker *Crew::hire() {
+    char *const memory = allocate(2 * kSignalStack);
+    if (!memory)
+        return nullptr;
+    auto *worker = new (worker_of_stack(memory + kSignalStack - 1)) Worker;
+    worker->crew = this;
+    worker->turns = this;
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, work, worker) != 0) {
+        munmap(memory, 2 * kSignalStack);
+        return nullptr;
+    }
+    while (worker->thread.load(std::memory_order_acquire) == 0)
+        sched_yield();
+    if (worker->thread.load() > 0) {
+        pthread_detach(thread);
+        return worker;
+    }
+    pthread_join(thread, nullptr); // it may still be on the memory
+    munmap(memory, 2 * kSignalStack);
+    return nullptr;
+}
+
+// Workers may be missing still: then the next rank tries again.
+bool Crew::begin_watch() {
+    if (!is_watched_)
+        is_watched_ = set_traps() && pthread_create(&watcher_, nullptr, watch, this) == 0;
+    return is_watched_;
+}
+
+bool Crew::staff(const cpu_set_t &cores) {
+    CPU_OR(&cores_, &cores_, &cores);
+    if (!begin_watch())
+        return false;
+    const int wanted = std::clamp(CPU_COUNT(&cores_), 1, kMostWorkers);
+    while (workers_end_.load() < wanted) {
+        Worker *const worker = hire();
+        if (!worker)
+            return workers_end_.load() > 0;
+        workers_[workers_end_.load()] = worker;
+        workers_end_.fetch_add(1);
+    }
+    for (int i = 0; i < workers_end_.load(); ++i)
+        sched_setaffinity(workers_[i]->thread.load(), sizeof cores_, &cores_);
+    return true;
+}
+
+// ---- under the lock -----------------------------------------------------------------------------
+
+ReadyList &Crew::list_of(RankFiber &fiber) {
+    const RankFiber *const main = fiber.main.load(std::memory_order_relaxed);
+    if (is_pooled_ && !fiber.party && main)
+        if (const std::uint64_t job = main->job.load(std::memory_order_acquire); job != 0)
+            fiber.party = parties_.find(job);
+    return fiber.party ? fiber.party->ready : partyless_;
+}
+
+void Crew::make_ready(RankFiber &fiber) {
+    fiber.go(Place::ready, std::memory_order_relaxed);
+    list_of(fiber).add(fiber);
+    ready_count_.store(ready_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void Crew::take_rung() {
+    if (abroad_.load(std::memory_order_relaxed) != 0 && abroad_.exchange(0) != 0)
+        fibers_.each([&](RankFiber &fiber) {
+            if (fiber.place.load() == Place::waiting && fiber.has_changed())
+                make_ready(fiber);
+        });
+    rung_.take(fibers_.end(), [&](std::int32_t number) {
+        RankFiber *const fiber = fibers_.at(number);
+        if (fiber && fiber->place.load() == Place::waiting)
+            make_ready(*fiber);
+    });
+}
+
+// Those whose time is over. Returns how long the next one has.
+std::int64_t Crew::wake_late(std::int64_t now) {
+    looked_ns_.store(now, std::memory_order_relaxed);
+    std::int64_t left = kLongestNapNs;
+    fibers_.each([&](RankFiber &fiber) {
+        if (fiber.place.load() != Place::waiting)
+            return;
+        if (fiber.deadline_ns == 0)
+            fiber.deadline_ns = now + fiber.limit_ns;
+        if (fiber.deadline_ns <= now) {
+            make_ready(fiber);
+            left = 0;
+        } else {
+            left = std::min(left, fiber.deadline_ns - now);
+        }
+    });
+    return left;
+}
+
+// ---- the workers --------------------------------------------------------------------------------
+
+// Those without a party first: they will soon have one. `others`: another worker could run one,
+// too.
+RankFiber *Crew::take(Worker &worker, bool &others) {
+    for (;;) {
+        RankFiber *goes_home = nullptr;
+        if (RankFiber *const fiber = take_or_return(worker, others, goes_home))
+            return fiber;
+        if (!goes_home)
+            return nullptr;
+        send_home(*goes_home);
+    }
+}
+
+RankFiber *Crew::take_or_return(Worker &worker, bool &others, RankFiber *&goes_home) {
+    const std::lock_guard locked(lock_);
+    take_rung();
+    Party *const party = worker.party.load(std::memory_order_relaxed);
+    for (;;) {
+        RankFiber *fiber = partyless_.pop();
+        if (!fiber && party)
+            fiber = party->ready.pop();
+        if (!fiber)
+            return nullptr;
+        ready_count_.store(ready_count_.load(std::memory_order_relaxed) - 1,
+                           std::memory_order_relaxed);
+        fiber->deadline_ns = 0;
+        if (fiber->doomed.load() != 0) {
+            fiber->go(Place::gone);
+        } else if (fiber->wanted_home.load() != 0) {
+            begin_return(*fiber);
+            goes_home = fiber;
+            return nullptr;
+        } else {
+            fiber->go(Place::running, std::memory_order_relaxed);
+            others = partyless_.first || parties_.any_unserved();
+            return fiber;
+        }
+    }
+}
+
+void Crew::begin_return(RankFiber &fiber) {
+    fiber.go(Place::returning);
+    fiber.deadline_ns = 0;
+    fiber.senders.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Without the lock: the thread that wakes up may take the processor from the caller at once.
+void Crew::send_home(RankFiber &fiber) {
+    return_home(fiber);
+    fiber.senders.fetch_sub(1, std::memory_order_release); // pairs with end_one()
+}
+
+// The fiber has left the worker: nobody but us knows where it is.
+void Crew::settle(Worker &worker, RankFiber &fiber) {
+    if (settle_or_return(worker, fiber))
+        send_home(fiber);
+}
+
+bool Crew::settle_or_return(Worker &worker, RankFiber &fiber) {
+    const std::lock_guard locked(lock_);
+    if (fiber.doomed.load() != 0) {
+        fiber.go(Place::gone);
+    } else if (worker.reason == Reason::home || fiber.wanted_home.load() != 0) {
+        begin_return(fiber);
+        return true;
+    } else if (worker.reason == Reason::yields) {
+        make_ready(fiber);
+    } else {
+        fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h
+        if (fiber.has_changed() || fiber.wanted_home.load() != 0)
+            make_ready(fiber);
+    }
+    return false;
+}
+
+bool Crew::anything_for(const Worker &worker) const {
+    const Party *const party = worker.party.load(std::memory_order_relaxed);
+    return rung_.any(fibers_.end(), std::memory_order_relaxed) ||
+           abroad_.load(std::memory_order_relaxed) != 0 ||
+           partyless_.count.load(std::memory_order_relaxed) != 0 ||
+           (party && party->ready.count.load(std::memory_order_relaxed) != 0) ||
+           parties_.any_unserved();
+}
+
+// The owner of the core wants it back; or, without a core, there may be one now.
+bool Crew::is_to_leave(const Worker &worker) const {
+    const Party *const party = worker.party.load(std::memory_order_acquire);
+    return party && party->share->is_to_leave(worker.hold.load(std::memory_order_relaxed));
+}
+
+// For a program that has fibers ready and for which no other worker asks. False: there is none. The
+// worker counts as one that searches: nobody wakes another one for the same program. It looks at
+// everything afterwards.
+bool Crew::ask_for_core(Worker &worker) {
+    Party *party;
+    {
+        const std::lock_guard locked(lock_);
+        party = parties_.claim();
+    }
+    if (!party)
+        return false;
+    give_core(worker);
+    searching_.fetch_add(1);
+    if (const auto hold = party->share->take_while(party->ready.count, sched_getcpu())) {
+        worker.hold.store(*hold, std::memory_order_relaxed);
+        worker.party.store(party, std::memory_order_release); // pairs with is_to_leave()
+    } else {
+        party->users.fetch_sub(1, std::memory_order_release); // pairs with Parties::take_unused()
+    }
+    party->asking.store(false); // seq_cst, then a look at sleeping_ in help(): idle()
+    searching_.fetch_sub(1);
+    return true;
+}
+
+void Crew::give_core(Worker &worker) {
+    Party *const party = worker.party.load(std::memory_order_relaxed);
+    if (!party)
+        return;
+    const node::Hold hold = worker.hold.load(std::memory_order_relaxed);
+    const std::uint32_t runs = worker.runs.load(std::memory_order_relaxed);
+    party->share->note_progress(runs - std::exchange(worker.runs_told, runs));
+    if (hold && party->share->is_to_leave(hold))
+        party->share->give_recalled(hold);
+    else
+        party->share->give(hold);
+    worker.party.store(nullptr, std::memory_order_relaxed);
+    party->users.fetch_sub(1, std::memory_order_release); // pairs with Parties::take_unused()
+}
+
+void Crew::idle(Worker &worker) {
+    searching_.fetch_add(1);
+    for (int i = 0; i < kLooks; ++i) {
+        if (anything_for(worker)) {
+            searching_.fetch_sub(1);
+            return;
+        }
+        cpu_relax();
+    }
+    give_core(worker);
+    std::int64_t nap;
+    {
+        const std::lock_guard locked(lock_);
+        nap = wake_late(monotonic_ns());
+    }
+    const std::uint32_t seen = wakes_.load();
+    sleeping_.fetch_add(1);
+    searching_.fetch_sub(1);
+    if (nap > 0 && !anything_for(worker)) {
+        for (int i = 0; i < workers_end_.load(); ++i)
+            if (workers_[i] != &worker && workers_[i]->fiber.load(std::memory_order_relaxed))
+                nap = std::min(nap, kNapBesideOthersNs);
+        sleep_on(wakes_, seen, nap);
+    }
+    sleeping_.fetch_sub(1);
+}
+
+// Nobody else does while there is always a fiber to run.
+void Crew::look_at_clock(Worker &worker) {
+    take_own_thread_pointer(worker);
+    const std::int64_t now = monotonic_ns();
+    if (now - looked_ns_.load(std::memory_order_relaxed) < kLookAtClockNs)
+        return;
+    {
+        const std::lock_guard locked(lock_);
+        wake_late(now);
+    }
+    if (is_to_leave(worker))
+        give_core(worker);
+}
+
+RankFiber *Crew::next(Worker &worker) {
+    for (;;) {
+        if (worker.runs.load(std::memory_order_relaxed) % kRunsToClock == 0)
+            look_at_clock(worker);
+        if (worker.hold.load(std::memory_order_relaxed) && is_to_leave(worker)) {
+            take_own_thread_pointer(worker);
+            give_core(worker);
+        }
+        bool others = false;
+        if (RankFiber *const fiber = take(worker, others)) {
+            if (others)
+                help(); // one wakes the next
+            return fiber;
+        }
+        take_own_thread_pointer(worker);
+        if (!ask_for_core(worker))
+            idle(worker);
+    }
+}
+
+void *Crew::work(void *argument) {
+    auto &worker = *static_cast<Worker *>(argument);
+    prctl(PR_SET_NAME, "sennit-worker");
+#if defined(__x86_64__)
+    asm volatile("rdfsbase %0" : "=r"(worker.thread_pointer));
+#endif
+    const bool well = begin_traps(worker);
+    worker.thread.store(well ? static_cast<pid_t>(call(SYS_gettid)) : -1);
+    if (!well)
+        return nullptr;
+    for (;;) {
+        RankFiber *const fiber = worker.crew->next(worker);
+        run(worker, *fiber);
+        worker.crew->settle(worker, *fiber);
+    }
+}
+
+// ---- the watcher --------------------------------------------------------------------------------
+
+// Those that are ready end when a worker takes them, those that run are poked.
+void Crew::find_homeless() {
+    constexpr unsigned away = states(Place::waiting, Place::ready, Place::running);
+    fibers_.each([&](RankFiber &fiber) {
+        const Place place = fiber.place.load();
+        if ((states(place) & away) == 0 || !fiber.has_lost_home())
+            return;
+        fiber.doomed.store(1);
+        if (place == Place::waiting)
+            make_ready(fiber);
+    });
+}
+
+// While all workers compute, none looks at the clock.
+void Crew::tick() {
+    {
+        const std::lock_guard locked(lock_);
+        take_rung();
+        wake_late(monotonic_ns());
+        find_homeless();
+    }
+    parties_.follow(fibers_, lock_);
+    const bool others = ready_count_.load(std::memory_order_relaxed) != 0;
+    if (others)
+        help();
+    for (int i = 0; i < workers_end_.load(); ++i) {
+        Worker &worker = *workers_[i];
+        RankFiber *const fiber = worker.fiber.load();
+        if (!fiber)
+            continue;
+        static std::uint32_t runs_before[kMostWorkers];
+        const std::uint32_t runs = worker.runs.load();
+        if ((others && runs == runs_before[i]) || is_to_leave(worker))
+            worker.preempt.store(1);
+        runs_before[i] = runs;
+        if (worker.preempt.load() != 0 || fiber->wanted_home.load() != 0 ||
+            fiber->doomed.load() != 0)
+            poke(worker.thread.load());
+    }
+}
+
+// More exact each time, for it counts from the start.
+void Crew::measure_ticks() {
+    static const std::int64_t since_ns = monotonic_ns();
+    static const std::uint64_t since = ticks();
+    const auto passed_ns = static_cast<double>(monotonic_ns() - since_ns);
+    const auto passed = static_cast<double>(ticks() - since);
+    if (passed_ns >= kTickNs)
+        tick_rate_.store(static_cast<std::uint64_t>(passed_ns * WorkerClock::kOfRate / passed),
+                         std::memory_order_relaxed);
+}
+
+void *Crew::watch(void *crew) {
+    prctl(PR_SET_NAME, "sennit-watcher");
+    for (;;) {
+        static_cast<Crew *>(crew)->measure_ticks();
+        constexpr timespec nap = {0, kTickNs};
+        if (clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr) != 0)
+            poll(nullptr, 0, kTickNs / 1'000'000); // the system forbids it
+        static_cast<Crew *>(crew)->tick();
+    }
+}
+
+} // namespace sennit::virt

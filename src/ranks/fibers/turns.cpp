@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ranks/fibers/turns.h"
+
+#include "ranks/fibers/call.h"
+#include "ranks/fibers/worker.h"
+
+#include <csignal>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sennit::virt {
+
+Turns::Turns(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
+
+void Turns::ring(RankFiber &fiber, const RankFiber *self) {
+    const RungSet::Added added = rung_.add(fiber.number);
+    if (added == RungSet::Added::again)
+        return;
+    // A fiber that rings will soon wait itself, and its worker looks at the set then. But if each
+    // fiber can have a worker of its own, they wait in tests (mpi/crowd/vigil.h), and hear of
+    // messages sooner than by rings.
+    const bool soon = self && self->worker.load(std::memory_order_relaxed) &&
+                      added == RungSet::Added::first &&
+                      ready_count_.load(std::memory_order_relaxed) == 0 &&
+                      fibers_.end() > workers_end_.load(std::memory_order_relaxed);
+    if (!soon)
+        help();
+}
+
+// As for a ring: the word has changed, and whoever takes this sees that (turns.h).
+void Turns::hear_abroad() {
+    abroad_.store(1);
+    help();
+}
+
+void Turns::help() {
+    if (sleeping_.load() == 0 || searching_.load() != 0)
+        return;
+    wakes_.fetch_add(1);
+    call(SYS_futex, reinterpret_cast<long>(&wakes_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
+}
+
+void Turns::poke(pid_t thread) const {
+    call(SYS_tgkill, host_, thread, SIGURG);
+}
+
+} // namespace sennit::virt

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that a launcher starts in place of a rank. It hands all that it has got to the job's
+// host on this node, and has sennit-loader start the host if there is none. It passes signals on,
+// and ends as the rank does.
+//
+// There is one for each rank, so it is a small program without libc: a static libc asks the
+// processor for its features first, which takes longer than all of the rest on a virtual machine,
+// and writes to twenty pages.
+#pragma once
+
+namespace sennit::loader::stub {
+
+struct Options {
+    const char *folder = nullptr; // where the job meets
+    unsigned mappings = 0;
+    bool fiber = false;           // the rank is to be a rank fiber (src/ranks/fibers)
+    char **words = nullptr;       // the program, its arguments, and null
+    char **environment = nullptr; // and null; its texts are behind those of the words in memory
+};
+
+// Returns the exit code, or ends by the signal that ended the rank.
+int run(const Options &options);
+
+} // namespace sennit::loader::stub

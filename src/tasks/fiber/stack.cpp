@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/fiber/stack.h"
+
+#include "base/compiler.h"
+#include "base/loaded_object.h"
+#include "base/message.h"
+#include "base/small_file.h"
+#include "base/spin.h"
+#include "base/virtual_rank.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace sennit::fiber {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+// Their size, and how many there are in the process. The counts order nothing else: relaxed.
+struct Stacks {
+    std::size_t size = kUsualStack; // of a new one; set before there is any
+    std::size_t of_threads = kUsualStack;
+    bool by_default = true;
+    std::atomic<std::uint64_t> live{0};
+    std::atomic<std::uint64_t> guarded{0}; // of them, those with a guard page
+    std::atomic<std::uint64_t> claimed{0}; // bytes that threads are about to map
+};
+constinit Stacks g_stacks;
+
+// What stacks leave for everybody else: a task that gets no stack waits on top of another one, but
+// memory for a new task, or for the program's own malloc, has nothing to fall back on.
+constexpr std::uint64_t kAddressesLeft = 16 * 1024 * 1024;
+constexpr std::uint64_t kMappingsPerStack = 2; // the stack and its guard
+constexpr std::uint64_t kFew = 1024;           // stacks that nobody needs to count
+
+// The first number in a file of /proc; `otherwise` where there is none.
+std::uint64_t read_number(const char *path, std::uint64_t otherwise) {
+    char text[32];
+    return read_small_file(path, text, sizeof text) > 0 ? std::strtoull(text, nullptr, 10)
+                                                        : otherwise;
+}
+
+// Is there room for one guarded stack more? They take half of the mappings that vm.max_map_count
+// allows the process.
+bool mappings_left() {
+    const std::uint64_t guarded = g_stacks.guarded.load(std::memory_order_relaxed);
+    if (guarded < kFew)
+        return true;
+    return guarded * kMappingsPerStack < most_mappings() / 2;
+}
+
+// Is there room for `claimed` bytes more below RLIMIT_AS? They are the bytes that other threads,
+// and this one, are about to map: such a stack may count twice for a moment, never not at all.
+//
+// Stacks take at most half of what the program itself leaves: with each task that waits for a
+// message, the tasks that follow it and the MPI library's messages need memory, too.
+bool addresses_left(std::uint64_t claimed) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    const std::uint64_t mapped = read_number("/proc/self/statm", 0) * kPage;
+    const std::uint64_t stacks = g_stacks.live.load(std::memory_order_relaxed) * g_stacks.size;
+    const std::uint64_t others = mapped - std::min(stacks, mapped);
+    const std::uint64_t most = limit.rlim_cur - std::min<std::uint64_t>(others, limit.rlim_cur);
+    return stacks + claimed <= most / 2 && mapped + claimed + kAddressesLeft <= limit.rlim_cur;
+}
+
+std::size_t whole_pages(std::size_t bytes) {
+    return (std::max(bytes, kMinimumStack) + kPage - 1) & ~(kPage - 1);
+}
+
+// A mapping of `size` bytes whose first page is a guard; null where it would not leave enough.
+char *map_guarded(std::uint64_t size) {
+    void *raw = MAP_FAILED;
+    const std::uint64_t claimed =
+        g_stacks.claimed.fetch_add(size, std::memory_order_relaxed) + size;
+    if (addresses_left(claimed))
+        raw = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    g_stacks.claimed.fetch_sub(size, std::memory_order_relaxed);
+    if (raw == MAP_FAILED)
+        return nullptr;
+    if (mprotect(raw, kPage, PROT_NONE) == 0)
+        return static_cast<char *>(raw);
+    munmap(raw, size); // no mapping is left for the guard
+    return nullptr;
+}
+
+// ---- packed stacks --------------------------------------------------------------------------
+
+// Side by side in slabs that stay mapped; `free` lists those not in use.
+struct Packed {
+    static constexpr std::size_t kSlab = 64; // stacks
+    SpinLock lock;
+    void **free = nullptr;
+    std::size_t count = 0;
+    std::size_t all = 0;
+    void **slabs = nullptr; // all / kSlab, each after its guard page
+
+    static bool make_room(void **&list, std::size_t room) {
+        auto **grown = static_cast<void **>(std::realloc(list, room * sizeof(void *)));
+        if (grown)
+            list = grown;
+        return grown != nullptr;
+    }
+
+    // More of them; under the lock.
+    bool grow(std::size_t size) {
+        const std::size_t room = all + kSlab;
+        if (!make_room(free, room) || !make_room(slabs, room / kSlab))
+            return false;
+        char *slab = map_guarded(kSlab * size + kPage);
+        if (!slab)
+            return false;
+        slab += kPage;
+        for (std::size_t i = 0; i < kSlab; ++i)
+            free[count++] = slab + i * size;
+        slabs[all / kSlab] = slab;
+        all = room;
+        if (executable()) // asked under the lock, as need_executable()'s caller looks
+            make_executable(slab, kSlab * size);
+        return true;
+    }
+};
+constinit Packed g_packed;
+
+Stack take_packed() {
+    Stack stack;
+    g_packed.lock.lock();
+    if (g_packed.count > 0 || g_packed.grow(g_stacks.size)) {
+        stack.low = g_packed.free[--g_packed.count];
+        stack.size = g_stacks.size;
+        stack.packed = true;
+    }
+    g_packed.lock.unlock();
+    return stack;
+}
+
+void give_back_packed(Stack stack) {
+    madvise(stack.low, stack.size, MADV_DONTNEED);
+    g_packed.lock.lock();
+    g_packed.free[g_packed.count++] = stack.low;
+    g_packed.lock.unlock();
+}
+
+} // namespace
+
+void make_packed_executable() {
+    g_packed.lock.lock();
+    for (std::size_t i = 0; i < g_packed.all / Packed::kSlab; ++i)
+        make_executable(g_packed.slabs[i], Packed::kSlab * g_stacks.size);
+    g_packed.lock.unlock();
+}
+
+void set_stack_size(std::size_t bytes) {
+    g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
+    g_stacks.by_default = false;
+}
+
+std::size_t fiber_stack_size(std::size_t bytes, std::uint64_t addresses, bool promises_count,
+                             bool shares) {
+    // Half of a process's addresses, which are 2^47 bytes, for 65,536 stacks; 64 of them where
+    // addresses are limited.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    constexpr std::uint64_t kMostOfMany = 64 << 20; // programs in one address space
+    constexpr std::uint64_t kStacks = 64;
+    std::uint64_t most = shares ? kMostOfMany : kMost;
+    if (promises_count)
+        most = kUsualStack;
+    return std::min<std::uint64_t>(
+        bytes, std::max<std::uint64_t>(std::min(most, addresses / kStacks), kUsualStack));
+}
+
+void set_default_stack_size(std::size_t bytes) {
+    g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
+    g_stacks.by_default = true;
+    if (bytes <= kUsualStack) // fibers have the same: nothing has to be asked
+        return;
+    rlimit limit{};
+    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    g_stacks.size = whole_pages(fiber_stack_size(bytes, is_limited ? limit.rlim_cur : UINT64_MAX,
+                                                 counts_promised_memory(), is_virtual_rank()));
+}
+
+std::size_t stack_size() {
+    return g_stacks.size;
+}
+
+std::size_t thread_stack_size() {
+    return g_stacks.of_threads;
+}
+
+std::size_t smaller_stack(std::size_t refused) {
+    return g_stacks.by_default && refused > kUsualStack ? kUsualStack : 0;
+}
+
+Stack map_stack() {
+    const int saved = errno;
+    Stack stack;
+    if (mappings_left()) {
+        std::size_t size = g_stacks.size;
+        char *raw = map_guarded(size + kPage);
+        if (!raw && (size = smaller_stack(size)) != 0)
+            raw = map_guarded(size + kPage);
+        if (raw) {
+            stack.low = raw + kPage;
+            stack.size = size;
+            g_stacks.guarded.fetch_add(1, std::memory_order_relaxed);
+        }
+    } else {
+        stack = take_packed();
+    }
+    if (stack)
+        g_stacks.live.fetch_add(1, std::memory_order_relaxed);
+    errno = saved;
+    return stack;
+}
+
+void unmap_stack(Stack stack) {
+    const int saved = errno;
+    if (stack.packed) {
+        give_back_packed(stack);
+    } else {
+        munmap(static_cast<char *>(stack.low) - kPage, stack.size + kPage);
+        g_stacks.guarded.fetch_sub(1, std::memory_order_relaxed);
+    }
+    g_stacks.live.fetch_sub(1, std::memory_order_relaxed);
+    errno = saved;
+}
+
+SENNIT_NO_ASAN bool overflowed(const Stack &stack) {
+    constexpr std::size_t kWords = 16; // a frame may leave holes
+    const auto *word = static_cast<const std::uint64_t *>(stack.low);
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < kWords; ++i)
+        all |= word[i];
+    return all != 0;
+}
+
+bool addresses_limited() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+std::uint64_t most_mappings() {
+    static const std::uint64_t most = read_number("/proc/sys/vm/max_map_count", UINT64_MAX);
+    return most;
+}
+
+std::uint64_t live_stacks() {
+    return g_stacks.live.load(std::memory_order_relaxed);
+}
+
+void stacks_before_fork() {
+    g_packed.lock.lock();
+}
+
+void stacks_after_fork() {
+    g_packed.lock.unlock();
+}
+
+namespace {
+
+std::atomic<bool> g_executable{false};
+std::atomic<unsigned long long> g_loads{0}; // dlpi_adds at the last look
+
+// As glibc decides: who says nothing needs it. The vdso was not loaded by it.
+bool needs_executable(const LoadedObject &object) {
+    if (object.base() == getauxval(AT_SYSINFO_EHDR))
+        return false;
+    const LoadedObject::Segment *const stack = object.find(PT_GNU_STACK);
+    return !stack || (stack->p_flags & PF_X) != 0;
+}
+
+// Where nothing was loaded since the last look, the first object says so.
+bool any_needs_executable() {
+    enum : int { kGoOn, kSeen, kFound };
+    return each_object([first = true](const LoadedObject &object) mutable -> int {
+               if (first &&
+                   g_loads.exchange(object.loads(), std::memory_order_relaxed) == object.loads())
+                   return kSeen;
+               first = false;
+               return needs_executable(object) ? kFound : kGoOn;
+           }) == kFound;
+}
+
+} // namespace
+
+bool need_executable() {
+    return !executable() && any_needs_executable() &&
+           !g_executable.exchange(true, std::memory_order_seq_cst);
+}
+
+bool executable() {
+    return g_executable.load(std::memory_order_seq_cst);
+}
+
+void make_executable(void *low, std::size_t size) {
+    const int saved = errno;
+    if (mprotect(low, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
+        static std::atomic<bool> said{false};
+        if (!said.exchange(true, std::memory_order_relaxed))
+            warn("the system refuses executable stacks for tasks (%s): nested functions and "
+                 "internal procedures that tasks pass as arguments will crash; allow executable "
+                 "memory",
+                 std::strerror(errno));
+    }
+    errno = saved;
+}
+
+} // namespace sennit::fiber

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/pthread/bare.h"
+
+#include "base/loaded_object.h"
+#include "base/message.h"
+#include "tasks/program/rebind.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+namespace sennit::pthread {
+namespace {
+
+bool is_ours(void *symbol) {
+    Dl_info at{}, own{};
+    return dladdr(symbol, &at) && dladdr(&bare, &own) && at.dli_fbase == own.dli_fbase;
+}
+
+void *first(const char *name) {
+    void *const program = dlopen(nullptr, RTLD_LAZY); // RTLD_DEFAULT: ours, by -Bsymbolic
+    return program ? dlsym(program, name) : nullptr;
+}
+
+// libc comes before this library where only a library of the program needs OpenMP. Then the first
+// in the loader's order is libc's, or that of a tool in front of libc.
+void *find(const char *name) {
+    if (void *const next = dlsym(RTLD_NEXT, name))
+        return next;
+    void *const found = first(name);
+    if (!found || is_ours(found))
+        fatal("the C library has no %s", name);
+    return found;
+}
+
+// Several threads may do this at once: all write the same.
+template <class Function>
+void find_next(Function *&function, const char *name) {
+    __atomic_store_n(&function, reinterpret_cast<Function *>(find(name)), __ATOMIC_RELAXED);
+}
+
+#define SENNIT_BARE(result, name, parameters, arguments)                                           \
+    result find_##name parameters {                                                                \
+        find_bare();                                                                               \
+        return bare.name arguments;                                                                \
+    }
+SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
+#undef SENNIT_BARE
+
+} // namespace
+
+bool is_first(const char *name) {
+    void *const found = first(name);
+    return found && is_ours(found);
+}
+
+void find_bare() {
+#define SENNIT_BARE(result, name, parameters, arguments) find_next(bare.name, #name);
+    SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
+#undef SENNIT_BARE
+}
+
+#define SENNIT_BARE(result, name, parameters, arguments) .name = find_##name,
+constinit Bare bare = {SENNIT_BARE_FUNCTIONS(SENNIT_BARE)};
+#undef SENNIT_BARE
+
+namespace {
+
+// Null where libraries call a tool that is in front of us, such as ThreadSanitizer's: it is to hear
+// of their calls.
+const void *bare_function(const char *symbol) {
+#define SENNIT_BARE(result, name, parameters, arguments)                                           \
+    if (std::strcmp(symbol, #name) == 0)                                                           \
+        return is_first(#name) ? reinterpret_cast<const void *>(bare.name) : nullptr;
+    SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
+#undef SENNIT_BARE
+    return nullptr;
+}
+
+} // namespace
+
+void leave_alone(bool (*library)(const char *path)) {
+    find_bare();
+    each_object([=](const LoadedObject &object) {
+        if (object.path() && library(object.path()))
+            program::rebind(object, bare_function);
+        return 0;
+    });
+}
+
+} // namespace sennit::pthread

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/sched/group.h"
+
+#include "base/assert.h"
+#include "base/message.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace sennit::sched {
+
+constinit std::atomic<std::int32_t> g_groups_with_tasks{0};
+constinit std::atomic<std::int32_t> detail::g_with_unbegun{0};
+
+bool Group::quiescent() const {
+    std::uint64_t finished = finished_elsewhere.load(std::memory_order_acquire);
+    for (int i = 0; i < size; ++i)
+        finished += slots[i]->finished.load(std::memory_order_acquire);
+    std::uint64_t created = created_elsewhere.load(std::memory_order_acquire);
+    for (int i = 0; i < size; ++i)
+        created += slots[i]->created.load(std::memory_order_acquire);
+    SENNIT_ASSERT(finished <= created);
+    return finished == created;
+}
+
+// Under an ordered policy a queue may be no member's own. What comes from outside goes to the first
+// queue.
+bool Group::any_ready() const {
+    const auto any = [](int count, auto ready) {
+        for (int i = 0; i < count; ++i)
+            if (ready(i) > 0)
+                return true;
+        return false;
+    };
+    return ordered() ? any(machine().nodes, [&](int i) { return queues[i].count(); })
+                     : any(size, [&](int i) { return slots[i]->queue.count(); });
+}
+
+void make_queues(Group &group) {
+    const auto count = static_cast<std::size_t>(machine().nodes);
+    void *memory = std::aligned_alloc(kCacheLine, count * sizeof(OrderedQueue));
+    if (!memory)
+        fatal("no memory for a team's queues (%zu bytes)", count * sizeof(OrderedQueue));
+    group.queues = new (memory) OrderedQueue[count];
+}
+
+void drop_queues(Group &group) {
+    for (int i = 0; group.queues && i < machine().nodes; ++i) {
+        SENNIT_ASSERT(group.queues[i].count() == 0);
+        group.queues[i].~OrderedQueue();
+    }
+    std::free(group.queues);
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/sched/ordered_queue.h"
+
+#include "base/assert.h"
+#include "base/config.h"
+#include "base/message.h"
+
+#include <atomic>
+#include <cstdlib>
+
+namespace sennit::sched {
+namespace {
+
+constexpr std::uint32_t kFirstCapacity = 512;
+
+std::atomic_ref<OrderedQueue *> queue_of(Node *node) {
+    return std::atomic_ref(node->queue);
+}
+
+} // namespace
+
+OrderedQueue::~OrderedQueue() {
+    std::free(line_.places);
+    std::free(heap_);
+}
+
+void OrderedQueue::push(Node *node) {
+    lock_.lock();
+    SENNIT_ASSERT(!queue_of(node).load(std::memory_order_relaxed)); // in no queue yet
+    // Either we see the new priority, or the thread that changes it sees us. Both sides store first
+    // and then load, sequentially consistent (Dekker); see moved().
+    queue_of(node).store(this, std::memory_order_seq_cst);
+    count_.store(count() + 1, std::memory_order_relaxed);
+    const Entry entry{key_of(*node), node};
+    if (SENNIT_LIKELY(line_.may_join(entry.key))) {
+        if (line_.tail - line_.head == line_.capacity)
+            line_.grow();
+        node->position = kInLine | line_.tail;
+        line_.at(line_.tail++) = entry;
+    } else {
+        add_to_heap(entry);
+    }
+    lock_.unlock();
+}
+
+void OrderedQueue::moved(Node *node) {
+    OrderedQueue *queue = queue_of(node).load(std::memory_order_seq_cst);
+    if (!queue)
+        return;
+    SENNIT_ASSERT(queue->alive_.intact()); // node.h: nobody else writes there
+    queue->lock_.lock();
+    // It may have been taken meanwhile. Only under the lock is the answer final.
+    if (queue_of(node).load(std::memory_order_relaxed) == queue) {
+        const auto at = static_cast<std::uint32_t>(node->position);
+        const Entry entry{key_of(*node), node};
+        if (node->position & kInLine) {
+            if (entry.key != queue->line_.at(at).key) {
+                queue->line_.leave(at);
+                queue->add_to_heap(entry);
+            }
+        } else if (entry.key < queue->heap_[at].key) {
+            queue->rise(at, entry);
+        } else {
+            queue->sink(at, entry);
+        }
+    }
+    queue->lock_.unlock();
+}
+
+Node *OrderedQueue::take_first() {
+    SENNIT_ASSERT(count() > 0);
+    count_.store(count() - 1, std::memory_order_relaxed);
+    Node *node = nullptr;
+    if (line_is_first()) {
+        node = line_.first().node;
+        line_.leave(line_.head);
+    } else {
+        node = heap_[0].node;
+        if (--heap_count_ > 0)
+            sink(0, heap_[heap_count_]);
+    }
+    SENNIT_ASSERT(queue_of(node).load(std::memory_order_relaxed) == this);
+    queue_of(node).store(nullptr, std::memory_order_relaxed);
+    return node;
+}
+
+void OrderedQueue::Line::leave(std::uint32_t place) {
+    at(place).node = nullptr;
+    while (head != tail && !first().node)
+        ++head;
+}
+
+void OrderedQueue::Line::grow() {
+    const std::uint32_t more = capacity ? capacity * 2 : kFirstCapacity;
+    auto *fresh = static_cast<Entry *>(std::malloc(more * sizeof(Entry)));
+    if (!fresh)
+        fatal("no memory for a queue of %u ready tasks", more);
+    for (std::uint32_t place = head; place != tail; ++place)
+        fresh[place & (more - 1)] = at(place);
+    std::free(places);
+    places = fresh;
+    capacity = more;
+}
+
+void OrderedQueue::add_to_heap(const Entry &entry) {
+    if (heap_count_ == capacity_)
+        grow();
+    rise(heap_count_++, entry);
+}
+
+void OrderedQueue::place(std::uint32_t at, const Entry &entry) {
+    heap_[at] = entry;
+    entry.node->position = at;
+}
+
+void OrderedQueue::rise(std::uint32_t at, const Entry &entry) {
+    const Entry mine = entry; // which may be overwritten on the way
+    while (at > 0) {
+        const std::uint32_t parent = (at - 1) / 2;
+        if (heap_[parent].key <= mine.key)
+            break;
+        place(at, heap_[parent]);
+        at = parent;
+    }
+    place(at, mine);
+}
+
+void OrderedQueue::sink(std::uint32_t at, const Entry &entry) {
+    const Entry mine = entry;
+    for (;;) {
+        std::uint32_t child = 2 * at + 1;
+        if (child >= heap_count_)
+            break;
+        if (child + 1 < heap_count_ && heap_[child + 1].key < heap_[child].key)
+            ++child;
+        if (mine.key <= heap_[child].key)
+            break;
+        place(at, heap_[child]);
+        at = child;
+    }
+    place(at, mine);
+}
+
+void OrderedQueue::grow() {
+    const std::uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
+    auto *heap = static_cast<Entry *>(std::realloc(heap_, capacity * sizeof(Entry)));
+    if (!heap)
+        fatal("no memory for a queue of %u ready tasks", capacity);
+    heap_ = heap;
+    capacity_ = capacity;
+}
+
+namespace detail {
+policy::Rules g_rules;
+policy::Machine g_machine;
+} // namespace detail
+
+static std::atomic<std::uint32_t> g_age{0};
+
+void order_setup() {
+    detail::g_rules = policy::rules_of(config().policy, config().order);
+}
+
+void set_machine(const policy::Machine &machine) {
+    detail::g_machine = machine;
+}
+
+std::uint32_t next_age() {
+    return g_age.fetch_add(1, std::memory_order_relaxed);
+}
+
+} // namespace sennit::sched

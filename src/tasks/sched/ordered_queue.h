@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ready tasks of several workers in one order, that of a policy (decide/tasks/rules.h). A
+// task's key can change while it is queued.
+//
+// Most tasks come in order: they are independent, and ordered by when they are made. So there is a
+// line, which a task joins if it comes behind all others in it. Any other task goes to a binary
+// heap, and so does one of the line whose key changes. The first task is the line's or the heap's.
+//
+// A spin lock guards the queue; count() may be read without it, as a hint.
+#pragma once
+
+#include "base/assert.h"
+#include "base/compiler.h"
+#include "base/spin.h"
+#include "decide/tasks/rules.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::sched {
+
+// What queues hold: the intrusive part of a task.
+
+class OrderedQueue;
+
+struct Node {
+    // For ready queues only: who else keeps tasks in a list has links of his own. Where ordered()
+    // (order.h) the OrderedQueue that holds the node, in other processes links of a ReadyQueue.
+    // Invariant: where ordered(), `queue` is a queue or null from creation to end. For a task's
+    // priority may change at any time before it starts, and OrderedQueue::moved() then looks here.
+    union {
+        Node *next;
+        OrderedQueue *queue; // atomic access, see OrderedQueue
+    };
+    union {
+        Node *prev;
+        std::uintptr_t position; // in that queue
+    };
+    int priority;      // 0 .. kLevels - 1; others may raise it: current_priority()
+    std::uint32_t age; // how many tasks came before; ordered queues only
+
+    int current_priority() const {
+        return std::atomic_ref(const_cast<int &>(priority)).load(std::memory_order_seq_cst);
+    }
+    void change_priority(int to) { std::atomic_ref(priority).store(to, std::memory_order_seq_cst); }
+};
+
+inline constexpr int kLevels = policy::kMostPriority + 1;
+
+// The order of ready tasks in this process, as SENNIT_POLICY and SENNIT_ORDER ask for it. Under
+// `steal` each team member has a queue of its own (queue.h), newest first, and steals. Under every
+// other policy the members of a team share one ordered queue per NUMA node (ordered_queue.h).
+
+namespace detail {
+extern policy::Rules g_rules;
+extern policy::Machine g_machine;
+} // namespace detail
+
+// Constant once the library is loaded.
+inline const policy::Rules &rules() {
+    return detail::g_rules;
+}
+inline bool ordered() {
+    return SENNIT_UNLIKELY(detail::g_rules.ordered);
+}
+inline const policy::Machine &machine() {
+    return detail::g_machine;
+}
+void order_setup();
+void set_machine(const policy::Machine &machine); // before the first team is made
+
+inline std::uint64_t key_of(const Node &node) {
+    return policy::key(rules(), node.current_priority(), node.age);
+}
+std::uint32_t next_age();
+// It is ready now: where an order counts ages from that moment, this is its age.
+inline void note_ready(Node *node) {
+    if (!rules().by_creation)
+        node->age = next_age();
+}
+
+class alignas(kCacheLine) OrderedQueue {
+  public:
+    OrderedQueue() = default;
+    OrderedQueue(const OrderedQueue &) = delete;
+    OrderedQueue &operator=(const OrderedQueue &) = delete;
+    ~OrderedQueue();
+
+    std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+
+    void push(Node *node);
+    void push_ready(Node *node) { // it is ready since now
+        note_ready(node);
+        push(node);
+    }
+    // The first in order; null when empty.
+    Node *take() {
+        return take_if([](const Node *) { return true; });
+    }
+    // The first, if accept(node).
+    template <class Accept>
+    Node *take_if(Accept accept) {
+        if (count() == 0)
+            return nullptr;
+        lock_.lock();
+        Node *node = count() && accept(first()) ? take_first() : nullptr;
+        lock_.unlock();
+        return node;
+    }
+
+    // The priority of a node has changed. It may be in a queue, or on its way to one. It must not
+    // be freed meanwhile.
+    static void moved(Node *node);
+
+  private:
+    struct Entry {
+        std::uint64_t key;
+        Node *node;
+    };
+
+    // Places are numbered from the first one on; those before `head` have been left. Its first
+    // place is taken, others may be empty (no node): who was there has moved to the heap.
+    struct Line {
+        Entry *places = nullptr;
+        std::uint32_t capacity = 0; // a power of two
+        std::uint32_t head = 0;
+        std::uint32_t tail = 0;
+
+        bool empty() const { return head == tail; }
+        Entry &at(std::uint32_t place) { return places[place & (capacity - 1)]; }
+        const Entry &first() const { return places[head & (capacity - 1)]; }
+        bool may_join(std::uint64_t key) { return empty() || at(tail - 1).key <= key; }
+        void leave(std::uint32_t place);
+        void grow();
+    };
+    // Of a node's position: in the line.
+    static constexpr std::uintptr_t kInLine = ~(~std::uintptr_t{0} >> 1);
+
+    bool line_is_first() const {
+        return heap_count_ == 0 || (!line_.empty() && line_.first().key <= heap_[0].key);
+    }
+    Node *first() const { return line_is_first() ? line_.first().node : heap_[0].node; }
+    Node *take_first();
+    void add_to_heap(const Entry &entry);
+    void place(std::uint32_t at, const Entry &entry);
+    void rise(std::uint32_t at, const Entry &entry);
+    void sink(std::uint32_t at, const Entry &entry);
+    void grow();
+
+    [[no_unique_address]] AliveMark alive_;
+    SpinLock lock_;
+    std::atomic<std::uint32_t> count_{0};
+    Line line_;
+    Entry *heap_ = nullptr;
+    std::uint32_t heap_count_ = 0;
+    std::uint32_t capacity_ = 0; // of the heap
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/sched/queue.h"
+
+#include "base/message.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace sennit::sched {
+
+namespace {
+
+constexpr std::uint32_t kFirstCapacity = 512;
+
+struct List {
+    Node *head = nullptr;
+    Node *tail = nullptr;
+
+    void push(Node *node, ReadyQueue::Place place) {
+        if (place == ReadyQueue::Place::front) {
+            node->prev = nullptr;
+            node->next = head;
+            (head ? head->prev : tail) = node;
+            head = node;
+        } else {
+            node->next = nullptr;
+            node->prev = tail;
+            (tail ? tail->next : head) = node;
+            tail = node;
+        }
+    }
+    Node *at(ReadyQueue::Place end) const { return end == ReadyQueue::Place::front ? head : tail; }
+    Node *take(ReadyQueue::Place end) {
+        Node *node = at(end);
+        if (node)
+            remove(node);
+        return node;
+    }
+    void remove(Node *node) {
+        (node->prev ? node->prev->next : head) = node->next;
+        (node->next ? node->next->prev : tail) = node->prev;
+    }
+};
+
+} // namespace
+
+struct ReadyQueue::Levels {
+    std::uint64_t groups = 0;               // bit g: words[g] != 0
+    std::uint64_t words[kLevels / 64] = {}; // bit b of words[g]: lists[64 g + b] is not empty
+    List lists[kLevels];
+
+    int highest() const {
+        if (groups == 0)
+            return -1;
+        const int group = 63 - __builtin_clzll(groups);
+        return 64 * group + 63 - __builtin_clzll(words[group]);
+    }
+    void mark(int level) {
+        words[level / 64] |= std::uint64_t{1} << (level % 64);
+        groups |= std::uint64_t{1} << (level / 64);
+    }
+    void clear(int level) {
+        words[level / 64] &= ~(std::uint64_t{1} << (level % 64));
+        if (words[level / 64] == 0)
+            groups &= ~(std::uint64_t{1} << (level / 64));
+    }
+};
+
+ReadyQueue::~ReadyQueue() {
+    std::free(levels_);
+    std::free(ring_);
+}
+
+void ReadyQueue::push_level(Node *node, Place place) {
+    if (!levels_) {
+        void *memory = std::malloc(sizeof(Levels));
+        if (!memory)
+            fatal("no memory for a priority queue (%zu bytes)", sizeof(Levels));
+        levels_ = new (memory) Levels;
+    }
+    const int level = node->priority < kLevels ? node->priority : kLevels - 1;
+    levels_->lists[level].push(node, place);
+    levels_->mark(level);
+}
+
+Node *ReadyQueue::take_level(Place end) {
+    const int level = levels_->highest();
+    if (level < 0)
+        return nullptr;
+    Node *node = levels_->lists[level].take(end);
+    if (!levels_->lists[level].head)
+        levels_->clear(level);
+    return node;
+}
+
+Node *ReadyQueue::peek_level(Place end) {
+    const int level = levels_->highest();
+    return level < 0 ? nullptr : levels_->lists[level].at(end);
+}
+
+void ReadyQueue::grow() {
+    const std::uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
+    auto **ring = static_cast<Node **>(std::malloc(capacity * sizeof(Node *)));
+    if (!ring)
+        fatal("no memory for a queue of %u ready tasks", capacity);
+    for (std::uint32_t i = 0; i < size_; ++i)
+        ring[i] = ring_[(head_ + i) & (capacity_ - 1)];
+    std::free(ring_);
+    ring_ = ring;
+    capacity_ = capacity;
+    head_ = 0;
+}
+
+int ReadyQueue::steal_batch(ReadyQueue &victim, int most) {
+    Node *stolen[kMostStolen];
+    if (!victim.lock_.try_lock())
+        return 0;
+    int taken = 0;
+    while (taken < most && victim.size_ > 0)
+        stolen[taken++] = victim.take_normal(Place::back);
+    victim.add(-taken);
+    victim.lock_.unlock();
+    if (taken == 0)
+        return 0;
+    lock_.lock();
+    for (int i = taken; i-- > 0;)
+        push_normal(stolen[i], Place::back);
+    add(taken);
+    lock_.unlock();
+    return taken;
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ready tasks of one team member, under the policy `steal`.
+//
+// Nearly every task has priority 0. For these there is a ring of pointers: a thief that takes many
+// reads two cache lines of it, and touches no task while it holds the lock. Higher priorities are
+// 1024 intrusive lists under a two-level bitmap, made when the first such task comes. To take the
+// highest is O(1) (communication-aware scheduling, section 4.1, uses red-black trees).
+//
+// A spin lock guards it. An uncontended exchange costs what the fence of a lock-free deque costs,
+// and under a lock priorities, both ends and conditional takes need no further argument. count()
+// may be read without the lock, as a hint.
+#pragma once
+
+#include "base/assert.h"
+#include "base/spin.h"
+#include "tasks/sched/ordered_queue.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::sched {
+
+class ReadyQueue {
+  public:
+    enum class Place { front, back };
+
+    ReadyQueue() = default;
+    ReadyQueue(const ReadyQueue &) = delete;
+    ReadyQueue &operator=(const ReadyQueue &) = delete;
+    ~ReadyQueue();
+
+    std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+
+    void push(Node *node, Place place) {
+        lock_.lock();
+        if (__builtin_expect(node->priority > 0, 0))
+            push_level(node, place);
+        else
+            push_normal(node, place);
+        add(1);
+        lock_.unlock();
+    }
+
+    // The owner's next task: highest priority, then the front; null when empty.
+    Node *take_front() { return take(Place::front); }
+
+    // A thief's: highest priority, then the given end. A busy lock counts as empty.
+    Node *steal(Place end) {
+        if (!lock_.try_lock())
+            return nullptr;
+        Node *node = take_locked(end);
+        lock_.unlock();
+        return node;
+    }
+
+    // The task that take_front or steal would give, if accept(node). They look at no other.
+    template <class Accept>
+    Node *take_front_if(Accept accept) {
+        lock_.lock();
+        return take_if_and_unlock(Place::front, accept);
+    }
+    template <class Accept>
+    Node *steal_if(Place end, Accept accept) {
+        return count() != 0 && lock_.try_lock() ? take_if_and_unlock(end, accept) : nullptr;
+    }
+
+    static constexpr int kMostStolen = 32;
+    // Move up to `most` (<= kMostStolen) tasks of priority 0 from the back of `victim` to the back
+    // of this queue, in the order that they had; returns how many.
+    int steal_batch(ReadyQueue &victim, int most);
+
+  private:
+    struct Levels; // the priorities above 0
+
+    Node *take(Place end) {
+        if (count() == 0)
+            return nullptr;
+        lock_.lock();
+        Node *node = take_locked(end);
+        lock_.unlock();
+        return node;
+    }
+    template <class Accept>
+    Node *take_if_and_unlock(Place end, Accept accept) {
+        Node *node = peek_locked(end);
+        if (node && accept(node))
+            take_locked(end);
+        else
+            node = nullptr;
+        lock_.unlock();
+        return node;
+    }
+    Node *peek_locked(Place end) {
+        if (__builtin_expect(levels_ != nullptr, 0))
+            if (Node *node = peek_level(end))
+                return node;
+        if (size_ == 0)
+            return nullptr;
+        return ring_[end == Place::front ? head_ : (head_ + size_ - 1) & (capacity_ - 1)];
+    }
+    Node *take_locked(Place end) {
+        Node *node = nullptr;
+        if (__builtin_expect(levels_ != nullptr, 0))
+            node = take_level(end);
+        if (!node)
+            node = take_normal(end);
+        if (node)
+            add(-1);
+        return node;
+    }
+    // Only under the lock, so a plain read-modify-write is enough.
+    void add(int change) {
+        SENNIT_ASSERT(change >= 0 || count() >= static_cast<std::uint32_t>(-change));
+        count_.store(count_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change),
+                     std::memory_order_relaxed);
+    }
+    void push_normal(Node *node, Place place) {
+        if (__builtin_expect(size_ == capacity_, 0))
+            grow();
+        if (place == Place::front) {
+            head_ = (head_ - 1) & (capacity_ - 1);
+            ring_[head_] = node;
+        } else {
+            ring_[(head_ + size_) & (capacity_ - 1)] = node;
+        }
+        ++size_;
+    }
+    Node *take_normal(Place end) {
+        if (size_ == 0)
+            return nullptr;
+        --size_;
+        if (end == Place::back)
+            return ring_[(head_ + size_) & (capacity_ - 1)];
+        Node *node = ring_[head_];
+        head_ = (head_ + 1) & (capacity_ - 1);
+        return node;
+    }
+    void grow();
+    void push_level(Node *node, Place place);
+    Node *take_level(Place end);
+    Node *peek_level(Place end);
+
+    SpinLock lock_;
+    std::atomic<std::uint32_t> count_{0};
+    Node **ring_ = nullptr;      // of priority 0: size_ nodes from head_ on, the front first
+    std::uint32_t capacity_ = 0; // of ring_, a power of two
+    std::uint32_t head_ = 0;
+    std::uint32_t size_ = 0;
+    Levels *levels_ = nullptr;
+};
+
+} // namespace sennit::sched

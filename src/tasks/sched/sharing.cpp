@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/sched/sharing.h"
+
+#include "base/config.h"
+#include "base/spin.h"
+#include "base/time_slice.h"
+#include "base/virtual_rank.h"
+#include "tasks/poll/poll.h"
+#include "tasks/sched/processors.h"
+#include "tasks/sched/worker.h"
+#include "tasks/trace/trace.h"
+
+#include <sched.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sennit::sched {
+
+void begin_sharing(node::Board &board, node::Slot &slot) {
+    share().begin(board, slot);
+    set_sharing(true);
+    poll::look_further(true);
+    Worker::here().need_core();
+}
+
+void end_sharing() {
+    if (!shares_cores())
+        return;
+    poll::look_further(false);
+    set_sharing(false);
+    share().end();
+    // Pairs with that in ShortSlice::shorten().
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (Worker &worker : Worker::all())
+        worker.end_short_slice();
+}
+
+bool could_have_more_cores() {
+    return shares_cores() && share().could_have_more();
+}
+
+void forget_sharing() {
+    if (Worker *const worker = Worker::self())
+        worker->forget_core();
+    if (!shares_cores())
+        return;
+    share().abandon();
+    set_sharing(false);
+}
+
+namespace {
+
+// Go to the core now, rather than when the system next spreads its threads: until then two of them
+// may share one core, and another one stands idle. A push only: the thread's mask stays as it was.
+void go_to(int core) {
+    cpu_set_t mask;
+    if (core == node::kNobody || core == sched_getcpu() || core >= CPU_SETSIZE ||
+        sched_getaffinity(0, sizeof mask, &mask) != 0 || !CPU_ISSET(core, &mask))
+        return;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    if (sched_setaffinity(0, sizeof only, &only) == 0)
+        sched_setaffinity(0, sizeof mask, &mask);
+}
+
+// For the trace: since `begin` it has waited for the core that it has taken.
+void trace_core(int core, std::uint64_t begin) {
+    if (!trace::on())
+        return;
+    const int owner = share().owner_process(core);
+    trace::core(core == node::kNobody ? trace::CoreStep::without
+                : owner == getpid()   ? trace::CoreStep::own
+                                      : trace::CoreStep::borrowed,
+                core, owner, ticks() - begin);
+}
+
+} // namespace
+
+// Rank fibers change their threads.
+void Worker::shorten_slice() {
+    if (is_rank_fiber())
+        short_slice_.leave();
+    else
+        short_slice_.begin(shares_cores);
+}
+
+void Worker::end_short_slice() {
+    short_slice_.end(thread_id_);
+}
+
+void Worker::forget_core() {
+    core_use_ = CoreUse::none;
+    end_short_slice();
+}
+
+void Worker::need_core() {
+    if (core_use_ == CoreUse::computes || !shares_cores())
+        return;
+    shorten_slice();
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
+    const int near = sched_getcpu();
+    hold_ = core_use_ == CoreUse::rests ? share().go_on(hold_, near) : share().take(near);
+    core_use_ = CoreUse::computes;
+    trace_core(hold_.core, begin);
+    go_to(hold_.core);
+    tell_progress(1);
+}
+
+bool Worker::take_spare_core(const std::atomic<std::int32_t> &needed) {
+    SENNIT_ASSERT(core_use_ == CoreUse::none);
+    if (!shares_cores())
+        return false;
+    shorten_slice();
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
+    const node::Hold hold = share().take_spare(needed, sched_getcpu());
+    if (!hold)
+        return false;
+    hold_ = hold;
+    core_use_ = CoreUse::computes;
+    trace_core(hold_.core, begin);
+    go_to(hold_.core);
+    return true;
+}
+
+bool Worker::is_to_leave_core() const {
+    return core_use_ == CoreUse::computes && share().is_to_leave(hold_);
+}
+
+// To the policy, which compares the program's speed with that on other numbers of cores: how often
+// threads went on after a wait - for a region, a barrier, a message -, tasks, and chunks of loops.
+void Worker::tell_progress(std::uint64_t waits) {
+    share().note_progress(waits + tasks() - tasks_told_ + chunks_);
+    tasks_told_ = tasks();
+    chunks_ = 0;
+}
+
+void Worker::lend_core() {
+    if (core_use_ == CoreUse::computes) {
+        trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
+        share().give(hold_);
+    } else if (core_use_ == CoreUse::rests) {
+        share().sleep(hold_);
+    }
+    core_use_ = CoreUse::none;
+}
+
+void Worker::rest_core() {
+    if (core_use_ != CoreUse::computes)
+        return;
+    core_use_ = CoreUse::rests;
+    trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
+    share().rest(hold_);
+}
+
+// A worker with a core to wait on waits awake, for a wake-up often takes longer than the wait. The
+// wait is shorter if others want the core. A worker without a core would take one from those that
+// compute.
+std::uint64_t Worker::patience_at_share() {
+    note_idle();
+    rest_core();
+    if (core_use_ != CoreUse::rests || !share().still_rests(hold_))
+        return 0;
+    constexpr std::uint64_t most_us = 1000;
+    constexpr std::uint64_t wanted_us = 100;
+    return (share().others_want() ? wanted_us : most_us) * ticks_per_us();
+}
+
+// After sleep(): who has woken it, if anybody has, has counted it.
+void Worker::awake_at_share(bool was_asleep) {
+    const bool rests = core_use_ == CoreUse::rests;
+    const int counted = (rests && !was_asleep ? 1 : 0) +
+                        (state_.exchange(kAwake, std::memory_order_relaxed) == kAwake ? 1 : 0);
+    share().count_awake((rests ? 1 : 0) - counted);
+}
+
+// At a scheduling point.
+void Worker::look_at_core() {
+    if (core_use_ != CoreUse::computes)
+        return need_core();
+    if (!share().is_to_leave(hold_))
+        return tell_progress(0);
+    trace::core(trace::CoreStep::leaves, hold_.core, 0, 0);
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
+    hold_ = share().leave(hold_);
+    trace_core(hold_.core, begin);
+    go_to(hold_.core);
+}
+
+// Chunks may be as short as some nanoseconds.
+void Worker::pass_chunk() {
+    ++chunks_;
+    const std::uint64_t now = ticks();
+    if (now < next_chunk_look_ || core_use_ != CoreUse::computes)
+        return;
+    look_at_core();
+    next_chunk_look_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
+}
+
+void Worker::turn_busy() {
+    idle_since_.store(0, std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(shares_cores()))
+        need_core();
+}
+
+} // namespace sennit::sched
+
+namespace sennit::sched::detail {
+
+constinit node::Share g_share;
+
+} // namespace sennit::sched::detail
+
+namespace sennit::sched {
+
+void ShortSlice::shorten(bool (*still)()) {
+    const std::uint64_t former = time_slice_ns();
+    if (former <= kShortNs)
+        return leave();
+    // Release: who calls end() knows the thread.
+    former_ns_.store(former, std::memory_order_release);
+    set_time_slice(kShortNs);
+    // Pairs with the fence before end(): either we see that it is over, or end() sees what we have
+    // stored, and changes the slice after us.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!still()) {
+        forget();
+        set_time_slice(former);
+    }
+}
+
+void ShortSlice::end(const std::atomic<int> &thread) {
+    const std::uint64_t former = former_ns_.exchange(kUntried, std::memory_order_acq_rel);
+    if (former > kLeft)
+        set_time_slice(former, thread.load(std::memory_order_relaxed));
+}
+
+void ShortSlice::put_right() {
+    if (const std::uint64_t former = std::exchange(inherited_ns_, kUntried); former > kLeft)
+        set_time_slice(former);
+}
+
+} // namespace sennit::sched

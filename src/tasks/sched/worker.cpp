@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. Fibers
+// that give way though they could go on, and workers without work, are in idle.cpp; fibers
+// are made in fibers.cpp, threads in threads.cpp.
+#include "tasks/sched/worker.h"
+
+#include "base/assert.h"
+#include "base/message.h"
+#include "base/observed.h"
+#include "tasks/sched/processors.h"
+#include "tasks/sched/sharing.h"
+#include "tasks/trace/trace.h"
+
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+
+namespace sennit::sched {
+
+SENNIT_TLS Worker *Worker::t_self_;
+
+namespace {
+
+constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
+constexpr std::uint32_t kManyToSteal = 8;
+
+SENNIT_COLD void note_steal(const Slot &from, int count) {
+    const Worker *victim = from.worker.load(std::memory_order_relaxed);
+    trace::steal(victim ? victim->id() : -1, static_cast<std::uint64_t>(count));
+}
+
+} // namespace
+
+// ---- queues ---------------------------------------------------------------------------------
+
+void Worker::push(Slot &where, Node *node) {
+    if (ordered()) {
+        queue_next(); // it was the only one
+        where.group->queues[where.node].push_ready(node);
+    } else {
+        where.queue.push(node, ReadyQueue::Place::front);
+    }
+    announce_work(*where.group);
+}
+
+void Worker::push_next(Slot &where, Node *node) {
+    // Under an ordered policy, only as long as the queue would give it back anyway.
+    const bool others = ordered() ? where.ready() > 0 : node->priority > 0;
+    if (next_ || others) {
+        push(where, node);
+        return;
+    }
+    if (ordered())
+        note_ready(node);
+    next_ = node;
+    next_slot_ = &where;
+}
+
+// The task that was to run next is one of many again.
+void Worker::queue_next() {
+    if (Node *const next = std::exchange(next_, nullptr))
+        push(*next_slot_, next);
+}
+
+// Does it pay to look at the others' queues now? If the stolen tasks took no longer than it takes
+// to move them, both sides lose: the creator waits for the cache lines of its queue and of its
+// tasks. The theft has told what a line takes just now. A single task has to be as long as some
+// thefts; of many at once each adds some 25 ns. Every brief theft in a row doubles the time until
+// the next one. Then there is more to take at once.
+bool Worker::may_steal() {
+    if (stolen_at_ == 0 && steal_after_ == 0)
+        return true;
+    const std::uint64_t now = ticks();
+    if (stolen_at_ != 0) {
+        const bool brief =
+            now - stolen_at_ < 3 * theft_ticks_ + stolen_ * ticks_per_us() / kBriefPerUs;
+        steal_pause_ = brief ? std::min(2 * steal_pause_ + 1, kMostStealPause) : 0;
+        steal_after_ = brief ? now + steal_pause_ * ticks_per_us() : 0;
+        stolen_at_ = 0;
+    }
+    if (now < steal_after_)
+        return false;
+    steal_after_ = 0;
+    return true;
+}
+
+// A ready task of one group. As long as the owner waits for the next region, only a task of the
+// last one. What a region's implicit task sets up for its thread (copyin, private copies of a
+// reduction) must be there for the explicit tasks.
+Node *Worker::find_in(Slot &where) {
+    if (SENNIT_LIKELY(!where.regions))
+        return look_in(where);
+    Node *node = where.is_late() ? nullptr : look_in(where);
+    if (node && where.is_late()) {
+        push(where, node);
+        node = nullptr;
+    }
+    return node;
+}
+
+// Own queue, then the others' from a random start.
+Node *Worker::look_in(Slot &where) {
+    if (ordered())
+        return find_ordered(where);
+    if (Node *node = where.queue.take_front())
+        return node;
+    const Group &group = *where.group;
+    if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed) || !may_steal())
+        return nullptr;
+    where.random = where.random * 1664525u + 1013904223u;
+    auto victim = static_cast<int>(
+        (std::uint64_t{where.random} * static_cast<std::uint64_t>(group.size)) >> 32);
+    for (int i = 0; i < group.size; ++i, ++victim) {
+        if (victim >= group.size)
+            victim = 0;
+        Slot &other = *group.slots[victim];
+        const std::uint32_t count = other.queue.count();
+        if (count == 0 || &other == &where)
+            continue;
+        // A longer queue has independent tasks of a single producer. Take several at once, so that
+        // producer and consumers meet at its lock less often.
+        const std::uint64_t begin = ticks();
+        int more = 0;
+        if (count >= kManyToSteal)
+            more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
+                                                            ? static_cast<int>(count / 2)
+                                                            : ReadyQueue::kMostStolen);
+        Node *node = where.queue.count() ? where.queue.take_front()
+                                         : other.queue.steal(ReadyQueue::Place::back);
+        if (node) {
+            stolen_at_ = ticks();
+            theft_ticks_ = stolen_at_ - begin;
+            stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
+            if (trace::on())
+                note_steal(other, more > 0 ? more : 1);
+            return node;
+        }
+    }
+    return nullptr;
+}
+
+// The task of the highest priority, of the nearest queue that has any.
+Node *Worker::find_ordered(Slot &where) {
+    const Group &group = *where.group;
+    for (int rank = 0; rank < machine().nodes; ++rank)
+        if (Node *node = group.queues[machine().look_at(where.node, rank)].take())
+            return node;
+    return nullptr;
+}
+
+Node *Worker::find(Slot *&where) {
+    if (Node *node = next_) {
+        where = next_slot_;
+        next_ = nullptr;
+        return node;
+    }
+    where = slot;
+    if (Node *node = find_in(*where)) {
+        where = where->home();
+        return node;
+    }
+    for (Slot *other = slots_; other; other = other->next_of_worker) {
+        if (other == slot)
+            continue;
+        where = other;
+        if (Node *node = find_in(*other))
+            return node;
+    }
+    return nullptr;
+}
+
+void Worker::run(Slot &where, Node *node) {
+    note_busy();
+    idle_rounds_ = 0;
+    pause_ = 1;
+    if (SENNIT_UNLIKELY(poll::pending()))
+        give_up_polling();
+    client().run(*this, where, node);
+    if (SENNIT_UNLIKELY(poll::due())) {
+        task = nullptr; // it may be gone, and callers set their own
+        poll_slow();
+    }
+}
+
+// ---- waiting --------------------------------------------------------------------------------
+
+void Worker::wait(Condition &condition) {
+    const Wait *const outer = begin_wait(condition);
+    if (observed::by(observed::kTrace | observed::kAccounts))
+        client().waits(*this, condition, true);
+    wait_for(condition);
+    note_busy();
+    if (observed::by(observed::kTrace | observed::kAccounts))
+        client().waits(*this, condition, false);
+    end_wait(outer);
+}
+
+// Polling calls functions of the program, and reductions of the MPI library. They run as a new task
+// would, not as the task that happens to rest on this stack.
+int Worker::poll(bool looks) {
+    const fiber::FpControl mine = fiber::fp_control();
+    fiber::set_fp_control(slot->control);
+    Task *const self = task;
+    if (!task) // they may use OpenMP
+        task = slot->own_task;
+    const int done = poll::run(current(), looks);
+    task = self;
+    fiber::set_fp_control(mine);
+    return done;
+}
+
+// Does it look, in this round of wait_for(), for threads of its groups that have not begun? Such a
+// look takes longer than a spin, and the brief spins are soon over.
+static bool looks_for_unbegun(int round) {
+    return round == 0 || round >= kBriefSpins;
+}
+
+void Worker::wait_for(Condition &condition) {
+    Slot &mine = *slot;
+    note_control();
+    Task *const self = task;
+    const auto bury = condition.bury;
+    std::uint64_t patience_end = 0;
+    int look_at = 0; // the round of the next look at the others' queues
+    // A thread that waits for all tasks of its region need not ask while it holds the next of them.
+    const auto more = [&] {
+        return next_ && next_slot_ == &mine && bury == Condition::Bury::own_group && !mine.regions;
+    };
+    for (int rounds = 0; more() || !condition.done(); ++rounds) {
+        if (bury != Condition::Bury::own_group || next_slot_ != &mine)
+            queue_next();
+        if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending() ||
+            (anything_unbegun() && looks_for_unbegun(rounds) && find_unbegun()))
+            return park(condition);
+        Node *node = nullptr;
+        if (bury == Condition::Bury::own_group) {
+            node = next_;
+            next_ = nullptr;
+            if (!node && rounds >= look_at) {
+                node = find_in(mine);
+                look_at = rounds + pause_;
+                pause_ = longer(pause_);
+            }
+        } else if (bury == Condition::Bury::accepted && mine.ready()) {
+            auto accept = [&](const Node *n) { return condition.accepts(n); };
+            node = ordered() ? mine.group->queues[mine.node].take_if(accept)
+                             : mine.queue.take_front_if(accept);
+        }
+        if (node) {
+            run(mine, node);
+            task = self;
+            slot = &mine;
+            rounds = 0;
+            look_at = 0;
+            patience_end = 0;
+            continue;
+        }
+        if (bury != Condition::Bury::own_group && anything_to_do())
+            return park(condition);
+        const bool yields = crowded();
+        if (!yields) {
+            cpu_relax();
+            if (rounds < kBriefSpins)
+                continue;
+        }
+        const std::uint64_t budget = condition.patient ? patience() : 0;
+        if (budget == 0)
+            return park(condition);
+        const std::uint64_t now = ticks();
+        if (patience_end == 0) {
+            patience_end = now + budget;
+        } else if (now > patience_end || anything_to_do(&mine))
+            return park(condition);
+        if (yields) {
+            give_processor();
+            rounds = std::max(rounds, kBriefSpins); // such a round may take long
+        }
+    }
+    queue_next();
+}
+
+// Is there room on the current stack for another task on top of those that wait on it?
+bool Worker::may_bury() const {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const auto low = reinterpret_cast<std::uintptr_t>(current()->context.stack_low);
+    return here - low > current()->context.stack_size / 4;
+}
+
+// The fiber is parked before others can see it, for they may resume it at once.
+bool Worker::arm(Condition &condition) {
+    SENNIT_ASSERT(current()->state.step(FiberState::parked));
+    if (condition.arm(current()))
+        return true;
+    SENNIT_ASSERT(current()->state.step(FiberState::running));
+    return false;
+}
+
+// Wait for make_ready on an armed fiber. As long as there is only idling to do, the loop runs on
+// the waiting fiber's own stack. Whatever may suspend, or outlast the wait, gets another fiber.
+void Worker::park(Condition &condition) {
+    Fiber *me = current();
+    if (!arm(condition))
+        return;
+    for (;;) {
+        if (Fiber *fiber = next_ready()) {
+            if (fiber != me) {
+                switch_to(fiber); // returns when somebody popped us
+            } else {
+                SENNIT_ASSERT(me->state.step(FiberState::running));
+                note_busy();
+            }
+            return;
+        }
+        Slot *where = nullptr;
+        if (Node *node = find(where)) {
+            Fiber *fresh = take_fiber();
+            if (SENNIT_LIKELY(fresh != nullptr)) {
+                hand_off(*where, node, where->control);
+                switch_to(fresh);
+                return;
+            }
+            // There is no memory for a stack. Rather than stop, bury this fiber, if it can still be
+            // withdrawn.
+            if (may_bury() && condition.disarm(me)) {
+                SENNIT_ASSERT(me->state.step(FiberState::running));
+                Slot *const home = slot;
+                Task *const self = task;
+                run(*where, node);
+                slot = home;
+                task = self;
+                if (condition.done() || !arm(condition))
+                    return;
+            } else {
+                push(*where, node);
+                idle();
+            }
+            continue;
+        }
+        // A poll calls functions of the program, which may wait for a lock themselves. So it does
+        // not run on a stack that waits already: two would resume that one. A thread that begins
+        // waits for the other threads of its team.
+        const bool begins = any_unbegun();
+        if (poll::pending() || begins)
+            if (Fiber *fresh = take_fiber())
+                return switch_to(fresh); // returns when somebody popped us
+        // It cannot begin on top of this fiber. Each of the two may be waiting for the other one.
+        if (SENNIT_UNLIKELY(begins) && !poll::pending())
+            fatal("no memory for the stacks of threads that share a worker: lower SENNIT_SPLIT or "
+                  "OMP_STACKSIZE");
+        idle();
+    }
+}
+
+// After a throttled task, take more of the queue that is too long, until `end`. This is only done
+// while the creator is next: so nobody has waited, and its team is there.
+void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
+    for (int count = 0; ready_head_ == creator && where.queue.count() >= handoff_down_to_ &&
+                        !inbox_.load(std::memory_order_relaxed);
+         ++count) {
+        // A look at the clock takes as long as a short task.
+        if ((count < kLooksAtClock || count % kLooksAtClock == 0) && ticks() >= end)
+            return;
+        Node *node = where.queue.take_front();
+        if (!node)
+            return;
+        fiber::set_fp_control(where.control);
+        run(where, node);
+        task = nullptr;
+    }
+}
+
+// What a fresh fiber does. It never waits for anything itself, so any task may run on it.
+SENNIT_NO_ASAN void Worker::schedule() {
+    for (;;) {
+        if (Node *node = handoff_) {
+            handoff_ = nullptr;
+            Slot &where = *handoff_slot_;
+            Fiber *const creator = std::exchange(handoff_creator_, nullptr);
+            fiber::set_fp_control(handoff_control_);
+            const std::uint64_t end = creator ? ticks() + kHandoffUs * ticks_per_us() : 0;
+            run(where, node);
+            task = nullptr; // it is gone
+            if (creator)
+                run_more(where, creator, end);
+            continue;
+        }
+        if (SENNIT_UNLIKELY(begins_)) {
+            begins_ = false;
+            begin_one();
+            continue;
+        }
+        if (Fiber *fiber = next_ready()) {
+            SENNIT_ASSERT(!leaving_);
+            leaving_ = current();
+            switch_to(fiber); // returns when we are taken from the cache
+            continue;
+        }
+        Slot *where = nullptr;
+        if (Node *node = find(where)) {
+            fiber::set_fp_control(where->control);
+            run(*where, node);
+            task = nullptr;
+        } else if (!begin_one()) {
+            idle();
+        }
+    }
+}
+
+Slot *Worker::find_unbegun() const {
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        if (mine->group->has_unbegun(*mine))
+            return mine;
+    return nullptr;
+}
+
+// Only on a fiber that waits for nothing.
+bool Worker::begin_one() {
+    if (!anything_unbegun())
+        return false;
+    Slot *const mine = find_unbegun();
+    if (!mine)
+        return false;
+    note_busy();
+    if (SENNIT_UNLIKELY(poll::pending()))
+        give_up_polling();
+    const bool begun = mine->group->begin_one(*this, *mine);
+    task = nullptr;
+    return begun;
+}
+
+// ---- fibers ---------------------------------------------------------------------------------
+
+void Worker::make_ready(Fiber *fiber) {
+    SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
+    if (t_self_ == this) {
+        fiber->next = nullptr;
+        (ready_tail_ ? ready_tail_->next : ready_head_) = fiber;
+        ready_tail_ = fiber;
+        return;
+    }
+    to_inbox(fiber);
+}
+
+void Worker::send(Fiber *fiber) {
+    SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
+    to_inbox(fiber);
+}
+
+void Worker::to_inbox(Fiber *fiber) {
+    Fiber *top = inbox_.load(std::memory_order_relaxed);
+    do
+        fiber->next = top;
+    while (!inbox_.compare_exchange_weak(top, fiber, std::memory_order_release,
+                                         std::memory_order_relaxed));
+    fence_light(); // pairs with fence_before_sleep in sleep()
+    if (asleep())
+        wake();
+}
+
+Fiber *Worker::next_ready() {
+    // This is done each time, for fibers that yield in turns keep the list from ever being empty.
+    if (inbox_.load(std::memory_order_relaxed)) {
+        // acquire pairs with make_ready's release: what the waker wrote is visible to the fiber.
+        Fiber *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+        Fiber *oldest = nullptr;
+        for (Fiber *at = newest; at;) {
+            Fiber *const older = at->next;
+            at->next = oldest;
+            oldest = at;
+            at = older;
+        }
+        (ready_tail_ ? ready_tail_->next : ready_head_) = oldest;
+        ready_tail_ = newest;
+    }
+    Fiber *fiber = ready_head_;
+    if (!fiber)
+        return nullptr;
+    if (SENNIT_UNLIKELY(next_ != nullptr) && !next_slot_->alone)
+        queue_next(); // others may run it meanwhile
+    SENNIT_ASSERT(fiber->home == this && fiber->state.is(FiberState::ready));
+    ready_head_ = fiber->next;
+    if (!ready_head_)
+        ready_tail_ = nullptr;
+    return fiber;
+}
+
+void Worker::switch_to(Fiber *to) {
+    SENNIT_ASSERT(to->home == this && (to == &root_ || to->thread == gettid()));
+    Fiber *from = current();
+    // It is tied: it goes on where it was parked, and never at two places.
+    SENNIT_ASSERT(t_self_ == this && to->home == this && to != from);
+    SENNIT_ASSERT(to->state.step(FiberState::running));
+    SENNIT_ASSERT(from == leaving_ || !from->state.is(FiberState::running));
+    from->task = task;
+    from->slot = slot;
+    if (exception_globals_) {
+        from->exceptions[0] = exception_globals_[0];
+        from->exceptions[1] = exception_globals_[1];
+        exception_globals_[0] = to->exceptions[0];
+        exception_globals_[1] = to->exceptions[1];
+    }
+    if (to->slot) { // a parked fiber; a fresh one keeps the worker's slot and has no task
+        task = to->task;
+        slot = to->slot;
+    } else {
+        task = nullptr;
+    }
+    current_.store(to, std::memory_order_relaxed);
+    note_busy();
+    if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
+        fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
+    if (observed::by(observed::kTrace | observed::kTool | observed::kFreeAgents |
+                     observed::kWorkTime | observed::kAccounts)) {
+        if (observed::by(observed::kWorkTime))
+            count_work(*from);
+        if (observed::by_anybody())
+            client().switched(*this, *from, *to);
+    }
+    fiber::switch_to(from->context, to->context);
+    arrive();
+}
+
+// `left` works no more. Another fiber works from now on.
+void Worker::count_work(Fiber &left) {
+    const auto now = static_cast<std::uint64_t>(clock_ns(ClockUse::task_time));
+    left.worked_ns += now - work_counted_ns_;
+    work_counted_ns_ = now;
+}
+
+std::uint64_t Worker::work_time_ns() {
+    if (!observed::by(observed::kWorkTime))
+        observed::set(observed::kWorkTime);
+    count_work(*current());
+    return current()->worked_ns;
+}
+
+// This is the first thing done on a stack that was switched to.
+void Worker::arrive() {
+    if (Fiber *left = leaving_) {
+        leaving_ = nullptr;
+        recycle(left);
+    }
+}
+
+SENNIT_NO_ASAN void Worker::fiber_main(fiber::Context &self) {
+    (void)self;
+    Worker &worker = *t_self_;
+    worker.arrive();
+    worker.schedule();
+}
+
+Fiber *Worker::take_fiber() {
+    if (Fiber *fiber = cache_) {
+        cache_ = fiber->next;
+        least_cached_ = std::min(least_cached_, --cached_);
+        SENNIT_ASSERT(fiber->state.step(FiberState::taken));
+        return fiber;
+    }
+    return make_fiber();
+}
+
+void Worker::recycle(Fiber *fiber) {
+    constexpr int kAtOnce = 8; // unmapping a stack takes microseconds
+    SENNIT_ASSERT(fiber->state.step(FiberState::cached));
+    fiber->slot = nullptr;
+    fiber->task = nullptr;
+    fiber->next = cache_;
+    cache_ = fiber;
+    if (SENNIT_UNLIKELY(++cached_ > cache_floor()))
+        trim_cache(kAtOnce);
+}
+
+// Pushes to a group's queues by threads that need not be members, and who is woken for them.
+
+void push_foreign(Group &group, Node *node) {
+    group.visit(); // the task may run at once, and be the last
+    if (ordered())
+        group.queues[0].push_ready(node);
+    else
+        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
+    announce_work(group);
+    group.leave();
+}
+
+void push_last(Group &group, Node *node) {
+    group.visit();
+    if (ordered()) {
+        node->age = rules().newest ? 0 : next_age();
+        group.queues[0].push(node);
+    } else {
+        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
+    }
+    announce_work(group);
+    group.leave();
+}
+
+int count_awake(const Group &group, int most) {
+    int awake = 0;
+    for (int i = 0; i < group.size && awake < most; ++i) {
+        const Slot *const slot = group.slots[i];
+        const Worker *const worker = slot->worker.load(std::memory_order_acquire);
+        if (worker && slot->is_at_home() && !worker->asleep())
+            ++awake;
+    }
+    return awake;
+}
+
+// Where others compute on our processors, too, a wake-up takes longer than a short task. Threads
+// that are awake look at the queues before they sleep. So they are enough if each processor has
+// one. But they may be blocked in a system call. So one of the sleepers has to be a light one.
+static bool awake_are_enough(const Group &group) {
+    return group.light_sleepers.load(std::memory_order_relaxed) > 0 && yields_in_vain() &&
+           count_awake(group, g_processors.usable()) >= g_processors.usable();
+}
+
+void wake_one(Group &group) {
+    if (awake_are_enough(group))
+        return;
+    for (int i = 0; i < group.size; ++i) {
+        Worker *worker = group.slots[i]->worker.load(std::memory_order_acquire);
+        if (worker && worker->asleep()) {
+            worker->wake();
+            return;
+        }
+    }
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/task/depend.h"
+
+#include "base/assert.h"
+#include "base/message.h"
+#include "tasks/task/lifecycle.h"
+#include "tasks/task/observer.h"
+#include "tasks/task/priorities.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace sennit {
+namespace {
+
+// A generation: the nodes, and which kind of access they make. A few nodes are kept inline, for
+// example the readers in a stencil.
+struct Generation {
+    static constexpr std::uint32_t kFew = 4;
+    DependNode *few[kFew];
+    DependNode **many = nullptr;
+    std::uint32_t size = 0;
+    std::uint32_t capacity = kFew;
+    task::DependKind kind = task::DependKind::out;
+    DependMutex *mutex = nullptr;
+
+    bool is_new() const { return size == 0 && !many && !mutex; }
+    DependNode **begin() { return many ? many : few; }
+    DependNode **end() { return begin() + size; }
+};
+
+struct Entry {
+    std::uintptr_t address = 0; // 0: free
+    Generation now;
+    Generation before;
+
+    // One writer. A next writer need wait for nobody from before it.
+    bool is_chain() const {
+        return now.size == 1 && now.kind == task::DependKind::out && before.size == 0;
+    }
+};
+
+void *checked(void *memory, std::size_t size) {
+    if (!memory)
+        fatal("no memory for task dependences (%zu bytes)", size);
+    return memory;
+}
+
+} // namespace
+
+struct DependTable {
+    Entry *entries = nullptr;
+    std::size_t capacity = 0; // power of two
+    std::size_t used = 0;
+    DependNode *all = nullptr; // last omp_all_memory access: predecessor of every new address
+    ExclusionLock *exclusion = nullptr; // of mutexinoutset items, once there was one
+    DependNode *waited = nullptr;       // see keep_waited
+
+    Entry &find(std::uintptr_t address);
+    void grow();
+};
+
+namespace {
+
+std::size_t hash(std::uintptr_t address) {
+    return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> 20);
+}
+
+SENNIT_NOINLINE void clear_what_it_has(sched::Worker *worker, Generation &generation) {
+    for (DependNode *node : generation)
+        task::drop_place(worker, node);
+    generation.size = 0;
+    generation.kind = task::DependKind::out;
+    if (SENNIT_UNLIKELY(generation.many != nullptr)) {
+        std::free(generation.many);
+        generation.many = nullptr;
+        generation.capacity = Generation::kFew;
+    }
+    if (SENNIT_UNLIKELY(generation.mutex != nullptr)) {
+        task::drop_mutex(generation.mutex);
+        generation.mutex = nullptr;
+    }
+}
+
+inline void clear(sched::Worker *worker, Generation &generation) {
+    if (!generation.is_new())
+        clear_what_it_has(worker, generation);
+    else
+        generation.kind = task::DependKind::out;
+}
+
+// Forget the tasks that have completed before asking for more room. So a long run of readers stays
+// small.
+SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
+    DependNode **first = generation.begin();
+    constexpr std::uint32_t kTraced = 4096; // a trace has the edges from completed tasks, too
+    const bool forget = !observed::by(observed::kTrace) || generation.size >= kTraced;
+    DependNode **kept =
+        !forget ? generation.end() : std::remove_if(first, generation.end(), [&](DependNode *old) {
+            if (!old->done())
+                return false;
+            task::drop_place(worker, old);
+            return true;
+        });
+    generation.size = static_cast<std::uint32_t>(kept - first);
+    if (generation.size * 2 <= generation.capacity)
+        return;
+    const std::uint32_t capacity = generation.size * 4;
+    const std::size_t bytes = capacity * sizeof(DependNode *);
+    auto **many = static_cast<DependNode **>(checked(std::malloc(bytes), bytes));
+    std::memcpy(many, first, generation.size * sizeof(DependNode *));
+    std::free(generation.many);
+    generation.many = many;
+    generation.capacity = capacity;
+}
+
+// As long as the node has its bias, its task cannot run, and nobody else counts references.
+void count_place(DependNode &node) {
+    if (node.places++ == 0)
+        node.references.store(2, std::memory_order_relaxed);
+}
+
+// `node` has been counted.
+inline void add(sched::Worker *worker, Generation &generation, DependNode *node) {
+    if (SENNIT_UNLIKELY(generation.size == generation.capacity))
+        make_room(worker, generation);
+    generation.begin()[generation.size++] = node;
+}
+
+// The edges to a new node. Siblings are connected one after the other. So if a predecessor has an
+// edge to the node already, that is on top of its list. The edge is recognized by its address
+// alone, for a predecessor that completes meanwhile may free it.
+struct Edges {
+    static constexpr int kKept = 8; // of a node with more, a second edge would do no harm
+    int count = 0;
+    task::Linking *linking;
+    const DependEdge *latest[kKept];
+
+    explicit Edges(task::Linking *given) : linking(given) {}
+    bool has(const DependEdge *edge) const {
+        const DependEdge *const *end = latest + std::min(count, kKept);
+        return std::find(latest, end, edge) != end;
+    }
+    void add(const DependEdge *edge) { latest[count++ % kKept] = edge; }
+};
+
+// A waiter without a task is a wait of its creator. A trace shows it so.
+SENNIT_COLD void trace_edge(const DependNode &predecessor, const DependNode &node) {
+    if (predecessor.task && node.task && predecessor.task->trace_id && node.task->trace_id)
+        trace::edge(predecessor.task->trace_id, node.task->trace_id);
+}
+SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &node) {
+    if (!predecessor.task || !node.task)
+        return;
+    trace_edge(predecessor, node);
+    if (task::Observer *observer = task::observer())
+        observer->ordered(*predecessor.task, *node.task);
+}
+
+// Adds an edge from the predecessor to the node, unless there is one, or the predecessor has
+// completed.
+[[gnu::always_inline]] inline void connect(sched::Worker &worker, DependNode *predecessor,
+                                           DependNode &node, Edges &edges) {
+    DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
+    if (predecessor == &node)
+        return;
+    if (top == DependNode::closed()) {
+        if (observed::by(observed::kTrace))
+            trace_edge(*predecessor, node);
+        return;
+    }
+    if (top && edges.has(top))
+        return;
+    DependEdge *edge = &node.own_edge;
+    if (edge->successor)
+        edge = static_cast<DependEdge *>(worker.heap.allocate(sizeof(DependEdge)));
+    edge->successor = &node;
+    do {
+        if (top == DependNode::closed()) {
+            if (observed::by(observed::kTrace))
+                trace_edge(*predecessor, node);
+            if (edge == &node.own_edge)
+                edge->successor = nullptr;
+            else
+                worker.heap.release(edge);
+            return;
+        }
+        edge->next = top;
+    } while (!predecessor->successors.compare_exchange_weak(top, edge, std::memory_order_release,
+                                                            std::memory_order_acquire));
+    edges.add(edge);
+    if (SENNIT_UNLIKELY(edges.linking != nullptr))
+        edges.linking->add(*predecessor);
+    if (observed::by_anybody())
+        observed_edge(*predecessor, node);
+}
+
+// A writer behind one writer: the most common case.
+[[gnu::always_inline]] inline void continue_chain(sched::Worker &worker, Entry &entry,
+                                                  DependNode &node, Edges &edges) {
+    count_place(node);
+    DependNode *predecessor = entry.now.few[0];
+    connect(worker, predecessor, node, edges);
+    entry.now.few[0] = &node;
+    task::drop_place(&worker, predecessor);
+}
+
+[[gnu::always_inline]] inline void add_access(sched::Worker &worker, DependTable &table,
+                                              Entry &entry, DependNode &node, task::DependKind kind,
+                                              Edges &edges) {
+    if (kind == task::DependKind::out && entry.is_chain())
+        return continue_chain(worker, entry, node, edges);
+    Generation &now = entry.now;
+    count_place(node);
+    const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
+    if (!joins) {
+        clear(&worker, entry.before);
+        std::swap(entry.before, now);
+        now.kind = kind;
+        if (kind == task::DependKind::mutexinoutset)
+            now.mutex = task::make_mutex(table.exclusion);
+    }
+    for (DependNode *predecessor : entry.before)
+        connect(worker, predecessor, node, edges);
+    if (kind == task::DependKind::out)
+        clear(&worker, entry.before); // nobody joins a writer: not needed again
+    if (now.mutex)
+        task::add_mutex(node, *now.mutex);
+    add(&worker, now, &node);
+}
+
+// omp_all_memory: behind everything so far, before everything to come.
+SENNIT_COLD void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node,
+                                Edges &edges) {
+    for (std::size_t i = 0; i < table.capacity; ++i)
+        if (table.entries[i].address)
+            add_access(worker, table, table.entries[i], node, task::DependKind::out, edges);
+    if (table.all) {
+        connect(worker, table.all, node, edges);
+        task::drop_place(&worker, table.all);
+    }
+    count_place(node);
+    table.all = &node;
+}
+
+} // namespace
+
+Entry &DependTable::find(std::uintptr_t address) {
+    if ((used + 1) * 2 > capacity)
+        grow();
+    std::size_t at = hash(address) & (capacity - 1);
+    while (entries[at].address && entries[at].address != address)
+        at = (at + 1) & (capacity - 1);
+    Entry &entry = entries[at];
+    if (!entry.address) {
+        entry.address = address;
+        ++used;
+        if (all) {
+            ++all->places;
+            add(nullptr, entry.now, all);
+        }
+    }
+    return entry;
+}
+
+// A table of many addresses first forgets those whose tasks have all completed. It grows only if
+// that does not make enough room. A small table always grows: it would do this again and again.
+void DependTable::grow() {
+    constexpr std::size_t kMany = 512;
+    const std::size_t old_capacity = capacity;
+    Entry *old = entries;
+    std::size_t live = 0;
+    auto idle = [](Entry &entry) {
+        if (observed::by(observed::kTrace)) // a trace has the edges from completed tasks, too
+            return false;
+        for (Generation *generation : {&entry.now, &entry.before})
+            for (DependNode *node : *generation)
+                if (!node->done())
+                    return false;
+        return true;
+    };
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+        Entry &entry = old[i];
+        if (!entry.address)
+            continue;
+        if (old_capacity >= kMany && idle(entry)) {
+            clear(nullptr, entry.now);
+            clear(nullptr, entry.before);
+            entry.address = 0;
+        } else {
+            ++live;
+        }
+    }
+    while (capacity < 16 || (live + 1) * 3 > capacity)
+        capacity = capacity ? capacity * 2 : 16;
+    const std::size_t bytes = capacity * sizeof(Entry);
+    entries = static_cast<Entry *>(checked(std::malloc(bytes), bytes));
+    for (std::size_t i = 0; i < capacity; ++i)
+        new (&entries[i]) Entry;
+    used = live;
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+        if (!old[i].address)
+            continue;
+        std::size_t at = hash(old[i].address) & (capacity - 1);
+        while (entries[at].address)
+            at = (at + 1) & (capacity - 1);
+        entries[at] = old[i];
+    }
+    std::free(old);
+}
+
+namespace task {
+
+void release_block(sched::Worker *worker, void *block) {
+    if (worker)
+        worker->heap.release(block);
+    else
+        Heap::release_foreign(block);
+}
+
+void free_node(sched::Worker *worker, DependNode *node) {
+    if (SENNIT_UNLIKELY(node->mutexes != nullptr))
+        free_mutexes(*node);
+    if (!worker)
+        worker = sched::Worker::self();
+    Task *const task = node->task;
+    if (SENNIT_LIKELY(task && reinterpret_cast<std::byte *>(node) == task->node))
+        return release_block(worker, task);
+    if (task)
+        release_block(worker, task);
+    release_block(worker, node);
+}
+
+void keep_waited(Task &creator, DependNode *node) {
+    SENNIT_ASSERT(!creator.children_depend->waited);
+    creator.children_depend->waited = node;
+}
+
+DependNode *take_waited(Task &creator) {
+    return std::exchange(creator.children_depend->waited, nullptr);
+}
+
+// Only its creator's wait has pointed to it.
+static void end_waited(sched::Worker *worker, DependTable &table) {
+    DependNode *node = std::exchange(table.waited, nullptr);
+    DependEdge *behind = node->successors.exchange(DependNode::closed(), std::memory_order_release);
+    SENNIT_ASSERT(!behind);
+    static_cast<void>(behind);
+    drop_node(worker, node);
+}
+
+void drop_table(sched::Worker *worker, DependTable *table) {
+    if (!table)
+        return;
+    if (table->waited)
+        end_waited(worker, *table);
+    for (std::size_t i = 0; i < table->capacity; ++i) {
+        clear(worker, table->entries[i].now);
+        clear(worker, table->entries[i].before);
+    }
+    if (table->all)
+        drop_place(worker, table->all);
+    if (table->exclusion)
+        drop_exclusion_lock(table->exclusion);
+    std::free(table->entries);
+    std::free(table);
+}
+
+bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
+                 int count, Linking *linking) {
+    if (!parent.children_depend)
+        parent.children_depend =
+            new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
+    DependTable &table = *parent.children_depend;
+    if (SENNIT_UNLIKELY(table.waited != nullptr))
+        end_waited(&worker, table);
+    Edges edges(linking);
+    for (int i = 0; i < count; ++i) {
+        const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
+        if (SENNIT_UNLIKELY(address == 0))
+            add_all_memory(worker, table, node, edges);
+        else
+            add_access(worker, table, table.find(address), node, depends[i].kind, edges);
+    }
+    if (SENNIT_UNLIKELY(linking != nullptr))
+        linking->finish();
+    if (edges.count == 0) {
+        node.missing.store(0, std::memory_order_relaxed); // nobody else knows the node
+        return true;
+    }
+    // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
+    const int taken = DependNode::kBias - edges.count;
+    return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;
+}
+
+} // namespace task
+} // namespace sennit
+
+namespace sennit::task {
+namespace {
+
+void *checked(void *memory, std::size_t size) {
+    if (!memory)
+        fatal("no memory for task dependences (%zu bytes)", size);
+    return memory;
+}
+
+// An item that is not free; null when all are.
+DependMutex *held_one(MutexSet &set) {
+    for (DependMutex *mutex : set)
+        if (mutex->held)
+            return mutex;
+    return nullptr;
+}
+
+void take_all(MutexSet &set) {
+    SENNIT_ASSERT(!set.taken && !held_one(set));
+    for (DependMutex *mutex : set)
+        mutex->held = true;
+    set.taken = true;
+}
+
+void append(DependMutex &mutex, DependNode &node) {
+    SENNIT_ASSERT(mutex.held);
+    node.mutexes->next = nullptr;
+    (mutex.last ? mutex.last->mutexes->next : mutex.first) = &node;
+    mutex.last = &node;
+}
+
+DependNode *take_first(DependMutex &mutex) {
+    DependNode *node = mutex.first;
+    if (!node)
+        return nullptr;
+    mutex.first = std::exchange(node->mutexes->next, nullptr);
+    if (!mutex.first)
+        mutex.last = nullptr;
+    return node;
+}
+
+// Until somebody holds the item again, or nobody waits for it. A task that lacks another item waits
+// for that one from now on.
+void give_away(DependMutex &mutex, DependNode *&granted) {
+    while (!mutex.held) {
+        DependNode *node = take_first(mutex);
+        if (!node)
+            return;
+        if (DependMutex *other = held_one(*node->mutexes)) {
+            append(*other, *node);
+        } else {
+            take_all(*node->mutexes);
+            node->mutexes->next = std::exchange(granted, node);
+        }
+    }
+}
+
+} // namespace
+
+DependMutex *make_mutex(ExclusionLock *&table_lock) {
+    if (!table_lock)
+        table_lock =
+            new (checked(std::malloc(sizeof(ExclusionLock)), sizeof(ExclusionLock))) ExclusionLock;
+    table_lock->references.fetch_add(1, std::memory_order_relaxed);
+    return new (checked(std::malloc(sizeof(DependMutex)), sizeof(DependMutex)))
+        DependMutex(*table_lock);
+}
+
+// acq_rel: what the other tasks did with the item comes before the end.
+void drop_exclusion_lock(ExclusionLock *lock) {
+    if (lock->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        std::free(lock);
+}
+
+void drop_mutex(DependMutex *mutex) {
+    if (mutex->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        return;
+    SENNIT_ASSERT(!mutex->held && !mutex->first);
+    drop_exclusion_lock(&mutex->guard);
+    std::free(mutex);
+}
+
+void add_mutex(DependNode &node, DependMutex &mutex) {
+    MutexSet *set = node.mutexes;
+    if (set && std::find(set->begin(), set->end(), &mutex) != set->end())
+        return;
+    const int count = set ? set->count : 0;
+    const std::size_t bytes =
+        sizeof(MutexSet) + static_cast<std::size_t>(count + 1) * sizeof(DependMutex *);
+    set = static_cast<MutexSet *>(checked(std::realloc(set, bytes), bytes));
+    *set = {.count = count + 1, .taken = false, .next = nullptr};
+    set->begin()[count] = &mutex;
+    node.mutexes = set;
+    mutex.references.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool take_mutexes(DependNode &node) {
+    MutexSet &set = *node.mutexes;
+    // The item was given to the task, and then the task was queued. So this is ordered by the
+    // queue's own operations.
+    if (set.taken)
+        return true;
+    SpinLock &lock = set.guard().lock;
+    lock.lock();
+    DependMutex *held = held_one(set);
+    if (held)
+        append(*held, node);
+    else
+        take_all(set);
+    lock.unlock();
+    return !held;
+}
+
+void release_mutexes(sched::Worker *worker, DependNode &node) {
+    MutexSet &set = *node.mutexes;
+    SENNIT_ASSERT(set.taken);
+    DependNode *granted = nullptr;
+    SpinLock &lock = set.guard().lock;
+    lock.lock();
+    for (DependMutex *mutex : set)
+        mutex->held = false;
+    for (DependMutex *mutex : set)
+        give_away(*mutex, granted);
+    lock.unlock();
+    set.taken = false;
+    free_mutexes(node);
+    while (granted) {
+        DependNode *next = std::exchange(granted->mutexes->next, nullptr); // it may be gone then
+        node_ready(worker, *granted, Then::queue);
+        granted = next;
+    }
+}
+
+SENNIT_COLD void free_mutexes(DependNode &node) {
+    MutexSet *set = std::exchange(node.mutexes, nullptr);
+    SENNIT_ASSERT(!set->taken);
+    for (DependMutex *mutex : *set)
+        drop_mutex(mutex);
+    std::free(set);
+}
+
+} // namespace sennit::task

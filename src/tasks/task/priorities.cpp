@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/task/priorities.h"
+
+#include "base/everlasting.h"
+#include "base/message.h"
+#include "decide/tasks/outlook.h"
+#include "tasks/program/senders.h"
+#include "tasks/sched/processors.h"
+#include "tasks/task/lifecycle.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace sennit::task {
+namespace {
+
+using policy::Profile;
+using policy::Vertex;
+
+class TaskOutlook final : public policy::Outlook {
+    void changed(Vertex &vertex) override {
+        auto &task = *static_cast<Task *>(vertex.item);
+        task.change_priority(vertex.priority());
+        trace::priority(task.trace_id, task.priority);
+        sched::OrderedQueue::moved(&task);
+    }
+    void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }
+};
+
+// What tasks lead to, and what it costs to look at that. All of it is changed under the lock.
+// `looks` is also read before the lock is taken.
+//
+// The ticks include the wait for the lock. To read the clock twice takes as long as most looks. So
+// one look of kSample is measured and counts for all. (kSample is odd, since creations and starts
+// often take turns.) Passes, and time beyond kLongLookUs, in which the system took the core away,
+// count once.
+struct Priorities {
+    static constexpr unsigned kSample = 17;
+    static constexpr std::uint64_t kLongLookUs = 20;
+
+    bool measures_next() const { return looks.load(std::memory_order_relaxed) % kSample == 0; }
+    void begin_look() {
+        lock.lock();
+        looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    // The look that was measured took this long, without passes.
+    void count(std::uint64_t spent) {
+        const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
+        spent_on_looks += spent + (kSample - 1) * typical;
+    }
+
+    SpinLock lock;
+    TaskOutlook outlook;
+    std::atomic<unsigned> looks{0};
+    std::uint64_t spent_on_looks = 0; // ticks
+    std::uint64_t spent_on_passes = 0;
+};
+Priorities g_priorities;
+
+// In exit handlers tasks may still run, and statistics are still to be written.
+constinit Everlasting<policy::Profiles> g_everlasting_profiles;
+policy::Profiles &g_profiles = g_everlasting_profiles.object;
+
+void note_verdict(bool changed, bool sends) {
+    if (!changed)
+        return;
+    const Looking looking;
+    g_priorities.outlook.verdict_changed(sends);
+    sched::note_outdated(g_priorities.outlook.outdated());
+}
+
+void bring_up_to_date() {
+    const std::uint64_t begun = ticks();
+    g_priorities.outlook.reconsider();
+    const std::uint64_t spent = ticks() - begun;
+    g_priorities.spent_on_passes += spent;
+    trace::policy_pass(spent);
+    sched::note_outdated(false);
+}
+
+Profile *profile_of(const Task &task, int dependences) {
+    constexpr std::uint32_t kProperties =
+        Task::kUntied | Task::kFinal | Task::kMergeable | Task::kUndeferred;
+    policy::ProfileKey key;
+    key.entry = task.entry;
+    key.parent_entry = task.parent->entry;
+    key.size = task.payload_size;
+    key.properties = task.flags & kProperties;
+    key.dependences = static_cast<std::uint32_t>(dependences);
+    // Often the task is of the same kind as the one before.
+    static SENNIT_TLS Profile *t_latest = nullptr;
+    Profile *profile = t_latest;
+    if (!profile || profile->key != key)
+        t_latest = profile = g_profiles.find(key, program::known_to_send);
+    if (policy::known_send(g_priorities.outlook, profile))
+        note_verdict(true, true); // the first send is known beforehand
+    return profile;
+}
+
+} // namespace
+
+void give_priority(Task &task, int dependences) {
+    const policy::Rules &rules = sched::rules();
+    task.queue = nullptr;
+    if (rules.by_creation)
+        task.age = sched::next_age();
+    Profile *profile = rules.learns() ? profile_of(task, dependences) : nullptr;
+    if (profile) {
+        task.profile = profile;
+        task.flags |= Task::kProfiled;
+    }
+    task.priority = policy::first_priority(rules, g_priorities.outlook, profile, task.priority,
+                                           dependences > 0);
+    if (task.priority > 0)
+        trace::priority(task.trace_id, task.priority);
+}
+
+Looking::Looking() : begun_(g_priorities.measures_next() ? ticks() : 0) {
+    g_priorities.begin_look();
+    passes_before_ = g_priorities.spent_on_passes;
+}
+
+void priorities_before_fork() {
+    g_priorities.lock.lock();
+}
+
+void priorities_after_fork() {
+    g_priorities.lock.unlock();
+}
+
+Looking::~Looking() {
+    if (begun_ != 0)
+        g_priorities.count(ticks() - begun_ - (g_priorities.spent_on_passes - passes_before_));
+    g_priorities.lock.unlock();
+}
+
+Linking::~Linking() {
+    if (found_ != few_)
+        std::free(found_);
+}
+
+void Linking::grow() {
+    capacity_ *= 4;
+    const std::size_t bytes = static_cast<std::size_t>(capacity_) * sizeof(Vertex *);
+    void *memory = std::realloc(found_ == few_ ? nullptr : found_, bytes);
+    if (!memory)
+        fatal("no memory for task dependences (%zu bytes)", bytes);
+    if (found_ == few_)
+        std::memcpy(memory, few_, sizeof few_);
+    found_ = static_cast<Vertex **>(memory);
+}
+
+void Linking::add(const DependNode &predecessor) {
+    Vertex *vertex = predecessor.task ? predecessor.task->vertex : nullptr;
+    if (!vertex)
+        return;
+    if (count_ == capacity_)
+        grow();
+    found_[count_++] = vertex;
+}
+
+void Linking::finish() {
+    const std::size_t list = static_cast<std::size_t>(count_) * sizeof(Vertex *);
+    auto *vertex = new (worker_.heap.allocate(sizeof(Vertex) + list)) Vertex;
+    vertex->item = &task_;
+    vertex->profile = task_.profile;
+    vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
+    vertex->predecessor_count = count_;
+    for (int i = 0; i < count_; ++i) // often one
+        vertex->predecessors[i] = found_[i];
+    const int priority =
+        policy::place(sched::rules(), g_priorities.outlook, *vertex, task_.priority);
+    if (priority != task_.priority)
+        trace::priority(task_.trace_id, priority);
+    task_.priority = priority;
+    task_.vertex = vertex;
+}
+
+void vertex_starts(Task &task) {
+    const Looking looking;
+    Vertex &vertex = *task.vertex;
+    task.vertex = nullptr;
+    g_priorities.outlook.start(vertex);
+    if (SENNIT_UNLIKELY(g_priorities.outlook.overdue()))
+        bring_up_to_date();
+}
+
+void task_sends(Task &task) {
+    note_verdict(policy::learn(*task.profile, true), true);
+}
+
+void task_ended(Task &task) {
+    if (!task.is(Task::kSent))
+        note_verdict(policy::learn(*task.profile, false), false);
+}
+
+PolicyCounters policy_counters() {
+    const Looking looking;
+    return {g_priorities.outlook.raises(), g_priorities.outlook.passes(),
+            (g_priorities.spent_on_looks + g_priorities.spent_on_passes) / sched::ticks_per_us() *
+                1000};
+}
+
+const policy::Profiles &profiles() {
+    return g_profiles;
+}
+
+void reconsider() {
+    const Looking looking;
+    if (g_priorities.outlook.outdated())
+        bring_up_to_date();
+}
+
+} // namespace sennit::task

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of tasks as the policies sa and fa see it (decide/tasks/outlook.h).
+//
+// A task with dependences has a vertex from its creation to its start, and as long as one of its
+// successors has not started. One spin lock guards all vertices. They are touched only under these
+// two policies, when a task with dependences is created or starts. Order of locks: this one, then a
+// queue's.
+//
+// Tasks without dependences have no vertex: nothing leads to them, so all there is to know is
+// whether they send.
+#pragma once
+
+#include "tasks/task/task.h"
+
+#include <cstdint>
+
+namespace sennit::policy {
+class Profiles;
+}
+
+namespace sennit::task {
+
+// The lock, for a while.
+class Looking {
+  public:
+    Looking();
+    ~Looking();
+    Looking(const Looking &) = delete;
+    Looking &operator=(const Looking &) = delete;
+
+  private:
+    const std::uint64_t begun_; // 0: this look is not measured
+    std::uint64_t passes_before_;
+};
+
+// While add_depends() finds the predecessors of a task under sa or fa.
+class Linking {
+  public:
+    Linking(sched::Worker &worker, Task &task) : worker_(worker), task_(task) {}
+    ~Linking();
+    Linking(const Linking &) = delete;
+    Linking &operator=(const Linking &) = delete;
+
+    void add(const DependNode &predecessor);
+    void finish(); // all are known, and the task cannot have started yet
+
+  private:
+    void grow();
+
+    static constexpr int kFew = 16;
+    const Looking looking_;
+    sched::Worker &worker_;
+    Task &task_;
+    policy::Vertex *few_[kFew];
+    policy::Vertex **found_ = few_;
+    int count_ = 0;
+    int capacity_ = kFew;
+};
+
+// Of any task: what its clause and its profile say.
+void give_priority(Task &task, int dependences);
+
+void vertex_starts(Task &task);
+// MPI reports a send from `task`, for the first time; a task of a known profile has ended.
+void task_sends(Task &task);
+inline void note_send(Task &task) {
+    if (task.is(Task::kSent))
+        return;
+    task.flags |= Task::kSent;
+    if (task.is(Task::kProfiled))
+        task_sends(task);
+}
+void task_ended(Task &task);
+// Verdicts have changed since priorities were last computed anew: it is done now.
+void reconsider();
+
+// fork() waits for whoever holds the lock.
+void priorities_before_fork();
+void priorities_after_fork();
+
+struct PolicyCounters {
+    std::uint64_t raised; // priorities, on the way from a send-task to those before it
+    std::uint64_t passes; // over all tasks, because something was learned
+    std::uint64_t ns;     // that all this took, waits for the lock included
+};
+PolicyCounters policy_counters();
+const policy::Profiles &profiles();
+
+} // namespace sennit::task

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task is handed to the scheduler. It is counted, put among its siblings in the order of
+// dependences, and queued. If too many tasks wait already, its creator helps.
+#include "tasks/task/submit.h"
+
+#include "base/config.h"
+#include "tasks/program/senders.h"
+#include "tasks/task/accounts.h"
+#include "tasks/task/depend.h"
+#include "tasks/task/execute.h"
+#include "tasks/task/lifecycle.h"
+#include "tasks/task/observer.h"
+#include "tasks/task/priorities.h"
+#include "tasks/task/task.h"
+#include "tasks/trace/trace.h"
+
+#include <algorithm>
+#include <new>
+
+namespace sennit::task {
+
+static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
+                                          int count) {
+    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (fresh.priority > 0 && !sched::ordered()) // a policy has its own opinion: give_priority()
+        trace::priority(fresh.trace_id, fresh.priority);
+    if (Observer *observer = task::observer())
+        observer->created(worker, fresh, depends, count);
+}
+
+// A new task is ready.
+static void push_new(sched::Worker &worker, Task &fresh) {
+    SENNIT_ASSERT(fresh.state.step(TaskState::ready));
+    worker.push(*worker.slot, &fresh);
+}
+static void push_new_elsewhere(Task &fresh) {
+    SENNIT_ASSERT(fresh.state.step(TaskState::ready));
+    sched::push_foreign(*fresh.team, &fresh);
+}
+
+namespace {
+
+// How many tasks a team may have unfinished before creators help: enough for a policy to see the
+// future, few enough to stay in the cache.
+std::int64_t window() {
+    const long asked = config().window;
+    return asked >= 0 ? asked : may_suspend() ? 32768 : 2048;
+}
+
+std::int64_t unfinished(const sched::Group &team) {
+    auto total = static_cast<std::int64_t>(team.created_elsewhere.load(std::memory_order_relaxed) -
+                                           team.finished_elsewhere.load(std::memory_order_relaxed));
+    for (int i = 0; i < team.size; ++i)
+        total += static_cast<std::int64_t>(team.slots[i]->created.load(std::memory_order_relaxed) -
+                                           team.slots[i]->finished.load(std::memory_order_relaxed));
+    return total;
+}
+
+// Are too many tasks unfinished for a thread that has just created another one? The counters of the
+// other threads are in their caches. So they are read again only when the window may be full.
+bool beyond_window(sched::Slot &slot) {
+    const std::uint64_t created = slot.created.load(std::memory_order_relaxed);
+    if (created < slot.next_look)
+        return false;
+    constexpr std::int64_t kBetweenLooks = 16;
+    const std::int64_t room = window() - unfinished(*slot.group);
+    slot.next_look =
+        created + static_cast<std::uint64_t>(std::max(room / slot.group->size, kBetweenLooks));
+    return room < 0;
+}
+
+} // namespace
+
+// Under all policies except `steal` a new task waits for its turn. A creator that is far enough
+// ahead lets one task at a time go first.
+static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    bool ready = true;
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (sched::rules().propagates()) {
+            Linking linking(worker, fresh);
+            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count, &linking);
+        } else {
+            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count);
+        }
+    }
+    if (ready)
+        push_new(worker, fresh);
+    if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+        worker.yield();
+}
+
+// ---- beyond the team ------------------------------------------------------------------------
+
+SENNIT_COLD bool made_by_guest(sched::Worker &worker, Task &fresh) {
+    if (worker.slot->group == fresh.team)
+        return false;
+    fresh.team->created_elsewhere.fetch_add(1, std::memory_order_release);
+    return true;
+}
+
+namespace {
+
+std::atomic<Offer> g_offer{nullptr};
+
+SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    if (!made_by_guest(worker, fresh)) {
+        // An untied task may come back to the queue of the thread that runs it.
+        const Offer offer = g_offer.load(std::memory_order_acquire);
+        return offer && worker.task->is(Task::kOffers) && count == 0 && !fresh.is(Task::kUntied) &&
+               !worker.slot->outside && !sched::ordered() && offer(worker, fresh);
+    }
+    if (sched::ordered())
+        give_priority(fresh, count);
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count))
+            return true;
+    }
+    push_new_elsewhere(fresh);
+    return true;
+}
+
+} // namespace
+
+void let_others_run(Offer offer) {
+    g_offer.store(offer, std::memory_order_release);
+    observed::set(observed::kFreeAgents);
+}
+
+// ---- any task -------------------------------------------------------------------------------
+
+void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    worker.count_task();
+    count_child(worker, fresh);
+    if (observed::by_anybody()) {
+        observed_creation(worker, fresh, depends, count);
+        if (observed::by(observed::kFreeAgents) && given_away(worker, fresh, depends, count))
+            return;
+    }
+    if (sched::ordered()) {
+        give_priority(fresh, count);
+        if (!worker.slot->outside) // where it waits in a queue only if its dependences make it wait
+            return submit_ordered(worker, fresh, depends, count);
+    }
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {
+            if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+                worker.yield();
+            return;
+        }
+    }
+    if (SENNIT_LIKELY(!throttled(worker))) {
+        push_new(worker, fresh);
+        return;
+    }
+    sched::Slot &slot = *worker.slot;
+    // The new task may wait for what its creator does next. So it must not run on top of the
+    // creator.
+    if (may_suspend() && !program::known_to_compute(fresh.entry)) {
+        if (!worker.run_on_own_fiber(slot, &fresh, detail::g_throttle / 2))
+            push_new(worker, fresh);
+        return;
+    }
+    if (slot.alone && fresh.is(Task::kUntied))
+        fresh.flags |= Task::kUndeferred; // the parts that the compiler cut follow each other
+    Task *const creator = worker.task;
+    execute(worker, slot, fresh, Then::queue);
+    worker.task = creator;
+    worker.slot = &slot;
+}
+
+void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
+    fresh.parent = self.parent;
+    fresh.taskgroup = self.taskgroup;
+    fresh.icvs = self.icvs;
+    // It does not matter who runs the parent, and whether it is folded. `self` still counts, so the
+    // parent is not complete.
+    fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    worker.count_task();
+    count_in_team(worker, fresh);
+    if (observed::by_anybody()) {
+        observed_creation(worker, fresh, nullptr, 0);
+        if (observed::by(observed::kFreeAgents) && made_by_guest(worker, fresh))
+            return push_new_elsewhere(fresh);
+    }
+    if (sched::ordered())
+        give_priority(fresh, 0);
+    push_new(worker, fresh);
+}
+
+void submit_elsewhere(sched::Worker &worker, Task &fresh) {
+    fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    if (observed::by_anybody())
+        observed_creation(worker, fresh, nullptr, 0);
+    if (sched::ordered())
+        give_priority(fresh, 0);
+    push_new_elsewhere(fresh);
+}
+
+// A task is made: its memory. And what holds for all tasks from the start of the library on.
+
+namespace detail {
+std::atomic<bool> g_may_suspend{false};
+std::uint32_t g_throttle = 256;
+std::atomic<bool> g_lone_at_once{true};
+} // namespace detail
+
+void never_throttle() {
+    detail::g_throttle = detail::kNever;
+    detail::g_lone_at_once.store(false, std::memory_order_relaxed);
+}
+
+void heed_cancellation() {
+    observed::set(observed::kCancellation);
+}
+
+SENNIT_COLD bool detail::nests_at_once(const sched::Worker &worker) {
+    return worker.may_bury();
+}
+
+void setup() {
+    detail::g_throttle = static_cast<std::uint32_t>(config().throttle);
+    if (sched::ordered() || detail::g_throttle == detail::kNever)
+        detail::g_lone_at_once.store(false, std::memory_order_relaxed);
+    if (program::process_may_suspend())
+        note_may_suspend();
+}
+
+void note_may_suspend() {
+    if (may_suspend())
+        return;
+    detail::g_may_suspend.store(true, std::memory_order_relaxed);
+    detail::g_lone_at_once.store(false, std::memory_order_relaxed);
+}
+
+static Task *allocate_for_tool(sched::Worker &worker, std::size_t payload_size) {
+    constexpr std::size_t kAlign = alignof(ToolRecord);
+    const std::size_t record_at = (sizeof(Task) + payload_size + kAlign - 1) & ~(kAlign - 1);
+    void *memory = worker.heap.allocate(record_at + sizeof(ToolRecord));
+    auto *task = new (memory) Task;
+    task->tool = new (static_cast<std::byte *>(memory) + record_at) ToolRecord;
+    return task;
+}
+
+// set_up() makes it known that the task has an account, if its parent has one.
+static SENNIT_COLD Task *allocate_observed(sched::Worker &worker, std::size_t payload_size) {
+    Task *const task = observed::by(observed::kTool)
+                           ? allocate_for_tool(worker, payload_size)
+                           : new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
+    task->account = worker.task ? account_of(*worker.task) : kNobody;
+    return task;
+}
+
+Task *allocate(sched::Worker &worker, std::size_t payload_size) {
+    if (observed::by(observed::kTool | observed::kAccounts))
+        return allocate_observed(worker, payload_size);
+    return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
+}
+
+} // namespace sennit::task
