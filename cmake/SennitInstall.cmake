@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` makes. It may be moved anywhere: the command finds its libraries from where
-# it lies, pkg-config's files theirs (tools/sennit/installation.cpp).
+# it lies, pkg-config's files theirs (tools/sennit/common/installation.cpp).
 #
 #     bin/sennit                        the command
 #     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names

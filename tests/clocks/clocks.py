@@ -27,7 +27,7 @@ ALLOWED = {
     "src/tasks/pthread/exports/exports.cpp": "the same",
     "addons/network/wire.cpp": "its condition variable has CLOCK_MONOTONIC",
     "tools/report/paraver.cpp": "the format has the date",
-    "tools/sennit/job_folder.cpp": "how old a file is; nothing waits",
+    "tools/sennit/launch/job_folder.cpp": "how old a file is; nothing waits",
 }
 # Where a wait looks like one by the time of day, what makes it another.
 BECAUSE = {"addons/network/wire.cpp": "pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)"}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf_image.h"
+#include "common/elf_image.h"
 
 #include "support.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "environment.h"
+#include "launch/environment.h"
 
-#include "run.h"
+#include "launch/run.h"
+#include "launch/virtual_rank.h"
 #include "support.h"
-#include "virtual_rank.h"
 
 #include <optional>
 #include <set>

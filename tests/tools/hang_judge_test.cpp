@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core_waits.h"
-#include "hang_judge.h"
+#include "hang/core_waits.h"
+#include "hang/hang_judge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job_context.h"
+#include "launch/job_context.h"
 
 #include "support.h"
 

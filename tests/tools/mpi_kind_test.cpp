@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi_kind.h"
+#include "common/mpi_kind.h"
 
 #include "support.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of cores, moves and tables of pools, on boards that are made up.
-#include "core_list.h"
-#include "failure.h"
-#include "pool_targets.h"
-#include "top_table.h"
+#include "pool/core_list.h"
+#include "common/failure.h"
+#include "inspect/top_table.h"
+#include "pool/pool_targets.h"
 
 #include "node/share.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rank_ends.h"
+#include "job/rank_ends.h"
 
 #include <gtest/gtest.h>
 

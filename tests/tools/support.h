@@ -2,8 +2,8 @@
 // What the tests of the command share: a folder of their own and a stand-in for getenv.
 #pragma once
 
-#include "failure.h"
-#include "job_context.h"
+#include "common/failure.h"
+#include "launch/job_context.h"
 
 #include <gtest/gtest.h>
 

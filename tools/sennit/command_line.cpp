@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.h"
 
-#include "failure.h"
-#include "policy.h"
-#include "shell_text.h"
+#include "common/failure.h"
+#include "common/shell_text.h"
+#include "launch/policy.h"
 
 #include "node/pool.h"
 

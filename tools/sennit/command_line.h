@@ -4,7 +4,7 @@
 // program is never taken for an option of ours, and no option takes the program for its value.
 #pragma once
 
-#include "environment.h"
+#include "launch/environment.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // sennit: the command. Its subcommands and their options; command_line.cpp reads what several of
 // them share, the work is done in run.cpp, doctor.cpp and the like.
-#include "apart.h"
-#include "bench.h"
 #include "command_line.h"
-#include "compile.h"
-#include "doctor.h"
-#include "failure.h"
-#include "installation.h"
+#include "common/failure.h"
+#include "common/installation.h"
+#include "common/standard_output.h"
+#include "inspect/doctor.h"
+#include "inspect/symbol_commands.h"
+#include "inspect/top.h"
+#include "launch/apart.h"
+#include "launch/bench.h"
+#include "launch/compile.h"
+#include "launch/policy.h"
+#include "launch/run.h"
 #include "options.h"
-#include "policy.h"
-#include "pool.h"
+#include "pool/pool.h"
 #include "report.h"
-#include "run.h"
-#include "standard_output.h"
-#include "symbol_commands.h"
-#include "top.h"
 
 #include "base/printable.h"
 

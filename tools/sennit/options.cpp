@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include "failure.h"
+#include "common/failure.h"
 
 #include "base/config.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `sennit run` hears of MPI_Init: a rank that ends without having called it leaves the others
-// waiting in theirs for ever, and nobody but the launcher sees both (tools/sennit/rank_ends.h).
+// waiting in theirs for ever, and nobody but the launcher sees both (tools/sennit/job/rank_ends.h).
 #pragma once
 
 namespace sennit::mpi {

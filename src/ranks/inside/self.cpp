@@ -17,7 +17,7 @@ namespace sennit::loader::inside {
 namespace {
 
 constexpr char kPreload[] = "LD_PRELOAD=";
-constexpr char kPython[] = "SENNIT_PYTHON_PROGRAM="; // tools/sennit/virtual_rank.cpp
+constexpr char kPython[] = "SENNIT_PYTHON_PROGRAM="; // tools/sennit/launch/virtual_rank.cpp
 
 std::atomic<bool> g_forked{false};
 char **g_arguments;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to `sennit run`, which judges the ranks of its machine together: a datagram for every
 // look at a rank that stands still, and one that tells which process it is. The other end, and the
-// format, are tools/sennit/hang_judge.h.
+// format, are tools/sennit/hang/hang_judge.h.
 #pragma once
 
 #include <cstdint>

@@ -263,7 +263,7 @@ class Writer {
     CallSites sites_;
 };
 
-// For `sennit run`, see tools/sennit/hang_judge.h.
+// For `sennit run`, see tools/sennit/hang/hang_judge.h.
 void write_group(std::FILE *out, const sennit_wait_text &text) {
     if (text.members != 0)
         std::fprintf(out, "\tgroup=%llx,%d", static_cast<unsigned long long>(text.members),

@@ -12,7 +12,7 @@ namespace sennit::watch {
 // What there is to say of a survey; malloc'ed, null without memory.
 struct Report {
     char *text = nullptr;  // lines, each of them a waiter, or the cycle
-    char *calls = nullptr; // the calls, a line each, for `sennit run` (tools/sennit/hang_watch.cpp)
+    char *calls = nullptr; // the calls, a line each, for `sennit run` (tools/sennit/hang/hang_watch.cpp)
     bool cycle = false;
     bool certain = false; // Survey::certain
 

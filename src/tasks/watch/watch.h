@@ -9,7 +9,7 @@
 // one that is only slow.
 //
 // One process knows only about itself. If it waits for other ranks, it tells `sennit run`. That
-// speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
+// speaks up when all ranks stood still *at the same time* (tools/sennit/hang/hang_watch.h).
 #pragma once
 
 #include "tasks/watch/blocked.h"

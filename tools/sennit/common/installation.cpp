@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/installation.h"
+
+#include "common/failure.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace sennit::tool {
+
+namespace fs = std::filesystem;
+
+std::string own_executable() {
+    std::error_code error;
+    const fs::path path = fs::read_symlink("/proc/self/exe", error);
+    if (error)
+        fail("cannot read /proc/self/exe ({}): is /proc mounted?", error.message());
+    return path.string();
+}
+
+Installation Installation::locate() {
+    if (const char *home = std::getenv("SENNIT_HOME"); home && *home) {
+        std::error_code error;
+        const fs::path path = fs::canonical(home, error);
+        if (error)
+            fail("SENNIT_HOME='{}' is not a folder ({}): correct or unset it", home,
+                 error.message());
+        return Installation(path.string());
+    }
+    return Installation(fs::path(own_executable()).parent_path().parent_path().string());
+}
+
+Installation::Installation(std::string home) : home_(std::move(home)) {
+    // LD_PRELOAD and LD_LIBRARY_PATH know no way to quote their separators.
+    if (home_.find_first_of(": ;") != std::string::npos)
+        fail("Sennit's folder '{}' has a space, ':' or ';' in its name, which the dynamic loader "
+             "cannot take: move it",
+             home_);
+    library_folder_ = home_ + "/lib/sennit";
+    std::error_code ignored;
+    if (!fs::is_directory(library_folder_, ignored))
+        library_folder_ = home_ + "/lib";
+}
+
+std::string Installation::mpi_library(MpiKind kind) const {
+    return fmt::format("{}/libsennit-{}.so", library_folder(), traits(kind).word);
+}
+
+std::string Installation::session_library() const {
+    return library_folder() + "/libsennit-session.so";
+}
+
+std::string Installation::network_library(MpiKind kind) const {
+    return fmt::format("{}/libsennit-network-{}.so", library_folder(), traits(kind).word);
+}
+
+std::vector<std::string> Installation::missing_files(const MpiKind *kind) const {
+    std::vector<std::string> wanted = {openmp_library()};
+    for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so"})
+        wanted.push_back(openmp_folder() + "/" + name);
+    if (kind)
+        wanted.push_back(mpi_library(*kind));
+    std::vector<std::string> missing;
+    for (const std::string &path : wanted) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(path, ignored))
+            missing.push_back(path);
+    }
+    return missing;
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where Sennit's own files are: SENNIT_HOME, or the folder above the one that holds this command.
+#pragma once
+
+#include "common/mpi_kind.h"
+
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+class Installation {
+  public:
+    // Throws Failure when no folder can be told.
+    static Installation locate();
+    explicit Installation(std::string home);
+
+    const std::string &home() const { return home_; }
+    const std::string &library_folder() const { return library_folder_; }
+    // The folder whose entries carry the names of the stock OpenMP runtimes.
+    std::string openmp_folder() const { return library_folder() + "/omp"; }
+    std::string openmp_library() const { return library_folder() + "/libsennit-omp.so"; }
+    std::string mpi_library(MpiKind kind) const;
+    std::string stub() const { return library_folder() + "/sennit-stub"; }     // src/ranks/loader
+    std::string python() const { return library_folder() + "/sennit-python"; } // python_launcher.c
+    std::string session_library() const;             // for launchers, see one_session.c
+    std::string network_library(MpiKind kind) const; // SENNIT_NETWORK: addons/network
+
+    // Every file that a run with this MPI (or with none) needs and that is absent.
+    std::vector<std::string> missing_files(const MpiKind *kind) const;
+
+  private:
+    std::string home_;
+    std::string library_folder_; // lib/sennit where installed, lib where built
+};
+
+// This command's own file.
+std::string own_executable();
+
+} // namespace sennit::tool

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspect/doctor.h"
+
+#include "base/printable.h"
+#include "common/failure.h"
+#include "common/process_owner.h"
+#include "job/rank_report.h"
+#include "launch/mpiexec.h"
+#include "launch/processors.h"
+#include "launch/run.h"
+
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace sennit::tool {
+namespace {
+
+const char *read_environment(const char *name) {
+    return std::getenv(name);
+}
+
+void say(std::string_view subject, const std::string &text) {
+    // Names in ELF files and of folders, what an mpiexec says of itself: others have made them.
+    fmt::print("  {:<11} {}\n", subject, printable(text));
+}
+
+std::string describe_processors() {
+    return fmt::format("{} usable of {}", usable_processors(), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::string describe_job() {
+    const auto job = find_job_context(read_environment);
+    if (!job)
+        return "this shell is not inside a job";
+    return fmt::format("this is rank {} of {}, started by {}: `run` only sets the environment",
+                       job->rank ? std::to_string(*job->rank) : "?",
+                       job->world_size ? std::to_string(*job->world_size) : "?", job->launcher);
+}
+
+bool report_installation(const Installation &installation) {
+    say("home", fmt::format("{} ({})", installation.home(),
+                            std::getenv("SENNIT_HOME") ? "SENNIT_HOME says so"
+                                                       : "this command lies in its bin/"));
+    std::vector<std::string> missing = installation.missing_files(nullptr);
+    for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi})
+        if (access(installation.mpi_library(kind).c_str(), R_OK) != 0)
+            missing.push_back(installation.mpi_library(kind));
+    say("libraries",
+        missing.empty() ? "complete" : fmt::format("MISSING: {}", fmt::join(missing, ", ")));
+    say("processors", describe_processors());
+    for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi}) {
+        std::string found;
+        try {
+            const Mpiexec launcher = find_mpiexec(kind, nullptr, Asking::only_safe_ones);
+            found = fmt::format("{}, {}", launcher.path, launcher.version);
+        } catch (const Failure &failure) {
+            found = failure.what(); // an MPI that nobody uses is nothing wrong
+        }
+        say(traits(kind).name, found);
+    }
+    say("job", describe_job());
+    return missing.empty();
+}
+
+constexpr const char *later = "none seen: it may come with what it loads or starts";
+
+// Nothing in it throws for a program that cannot be run: what can be told is told first.
+void report_program(const Program &program) {
+    say("file", program.path);
+    for (const std::string &step : program.way)
+        say("way", step);
+    if (program.starts_ranks)
+        say("way", "there is an mpiexec in it, or the like: it starts its ranks itself");
+    for (const MpiUse &use : program.mpi_libraries)
+        say("MPI", fmt::format("{}: {} => {}", use.kind ? traits(*use.kind).name : "unsupported",
+                               use.library.name, use.library.path));
+    if (program.mpi_libraries.empty())
+        say("MPI", program.brings_more ? later : "none");
+    for (const OpenMpUse &use : program.openmp_libraries)
+        say("OpenMP", fmt::format("{} => {}, called through {}", use.library.name, use.library.path,
+                                  use.runtime->abi));
+    if (program.openmp_libraries.empty())
+        say("OpenMP", program.brings_more ? later : "none");
+    for (const LoadedLibrary &library : program.libraries)
+        if (library.path.empty())
+            say("MISSING", fmt::format("{} (needed by {}): install it or add its folder to "
+                                       "LD_LIBRARY_PATH",
+                                       library.name, library.needed_by));
+}
+
+bool report_plan(const Request &request, const Installation &installation) {
+    Plan plan = make_plan(request, installation, read_environment);
+    fmt::print("{}\n", shell_words(request.command));
+    report_program(plan.program);
+    for (const std::string &note : plan.notes)
+        say("note", note);
+    if (plan.warning)
+        say("note", *plan.warning);
+    set_local_ranks(plan, request.ranks.value_or(1), usable_processors(), read_environment);
+    const std::vector<std::string> command = launch_command(plan, request, "");
+    fmt::print("`sennit run` would set\n");
+    for (const Setting &setting : plan.settings)
+        fmt::print("  {}\n", shell_words({setting.name + "=" + setting.value}));
+    fmt::print("and start\n  {}\n", shell_words(command));
+    for (const LoadedLibrary &library : plan.program.libraries)
+        if (library.path.empty())
+            return false;
+    return true;
+}
+
+} // namespace
+
+int run_doctor(const Request &request) {
+    fmt::print("Sennit {}\n", SENNIT_VERSION);
+    const Installation installation = Installation::locate();
+    bool well = report_installation(installation);
+    if (!request.command.empty()) {
+        std::fflush(stdout);
+        well = report_plan(request, installation) && well;
+    }
+    return well ? 0 : refused;
+}
+
+namespace {
+
+// What gdb reads must run nothing: no script that stands in or beside a program or library of the
+// process, no libthread_db beside its libc, no start files, no downloads. The files of another
+// user's process are those of this command's file system, not of one that the process has made.
+std::vector<std::string> gdb_command(int process, bool is_other_user) {
+    std::vector<std::string> command = {"gdb", "-nx", "-q", "-batch"};
+    for (const char *setting :
+         {"set auto-load off", "set debuginfod enabled off", "set libthread-db-search-path $sdir",
+          "set print thread-events off"})
+        command.insert(command.end(), {"-iex", setting});
+    if (is_other_user)
+        command.insert(command.end(), {"-iex", "set sysroot /"});
+    command.insert(command.end(), {"-p", std::to_string(process)});
+    return command;
+}
+
+} // namespace
+
+void examine_process(int process, OtherUser other_user, const Installation &installation) {
+    const std::string script = installation.home() + "/share/sennit/gdb/sennit.py";
+    if (access(script.c_str(), R_OK) != 0)
+        fail("'{}' is missing: build or install Sennit again", script);
+    const bool is_other_user = require_own_process(process, other_user);
+    std::string gdb;
+    try {
+        gdb = resolve_command("gdb");
+    } catch (const Failure &) {
+        fail("gdb is not in PATH: install it (the package gdb)");
+    }
+    std::vector<std::string> command = gdb_command(process, is_other_user);
+    command.insert(command.end(), {"-x", script, "-ex", "sennit tasks"});
+    std::fflush(stdout);
+    execute(gdb, command);
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/rank_report.h"
+
+#include "common/argument_pointers.h"
+#include "common/failure.h"
+
+#include "base/clock.h"
+#include "base/launcher_link.h"
+
+#include <fmt/format.h>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace sennit::tool {
+namespace {
+
+constexpr int patience_s = 5; // with a launcher that is stopped
+
+bool send_text(const std::string &socket, const std::string &text) {
+    const int link = connect_to_launcher(socket.c_str(), patience_s);
+    if (link < 0)
+        return false;
+    const ssize_t sent = send(link, text.data(), text.size(), MSG_NOSIGNAL);
+    close(link);
+    return sent == static_cast<ssize_t>(text.size());
+}
+
+std::string name_of(const RankReport &report) {
+    const std::string who =
+        report.rank >= 0 ? fmt::format("rank {}", report.rank) : std::string("a rank");
+    return fmt::format("{} (process {})", who, report.pid);
+}
+
+// As if there were only the program: mpiexec sees to a rank that a signal has ended at once. The
+// core file is the program's.
+[[noreturn]] void end_by(int signal) {
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    ::signal(signal, SIG_DFL);
+    sigset_t alone;
+    sigemptyset(&alone);
+    sigaddset(&alone, signal);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &alone, nullptr);
+    _exit(128 + signal);
+}
+
+} // namespace
+
+std::string signal_text(int signal) {
+    const char *const name = sigabbrev_np(signal);
+    return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
+}
+
+std::string describe(const RankReport &report) {
+    return fmt::format(
+        "{} was ended by {}{}", name_of(report), signal_text(report.signal),
+        report.signal == SIGKILL ? ": somebody killed it, or the kernel for want of memory" : "");
+}
+
+std::string describe_early_end(const RankReport &report) {
+    return fmt::format("{} has ended with code {} before MPI_Init", name_of(report), report.code);
+}
+
+bool send_report(const std::string &socket, const RankReport &report) {
+    return send_text(socket,
+                     fmt::format("end\t{}\t{}\t{}\t{}\t{}\t{:d}", report.rank, monotonic_ns(),
+                                 report.pid, report.signal, report.code, report.is_explained));
+}
+
+int run_watched(const std::string &path, const std::vector<std::string> &command, int rank,
+                const std::string &socket) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    send_text(socket, fmt::format("watch\t{}", rank));
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child < 0)
+        fail("cannot start '{}': {}", path, std::strerror(errno));
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(128 + SIGKILL);
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        execute(path, command);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    RankReport report = {rank, child, 0, WEXITSTATUS(status), false};
+    if (WIFSIGNALED(status)) {
+        report.signal = WTERMSIG(status);
+        report.code = 128 + report.signal;
+    }
+    if (!send_report(socket, report) && report.signal != 0)
+        fmt::print(stderr, "sennit: {}\n", describe(report));
+    std::fflush(nullptr);
+    if (report.signal != 0)
+        end_by(report.signal);
+    return report.code;
+}
+
+void execute(const std::string &path, const std::vector<std::string> &command) {
+    execv(path.c_str(), argument_pointers(command).data());
+    if (errno == ENOEXEC) { // a script without "#!", which shells run like this
+        std::vector<std::string> line = {"/bin/sh", path};
+        line.insert(line.end(), command.begin() + 1, command.end());
+        execv(line[0].c_str(), argument_pointers(line).data());
+    }
+    fail("cannot start '{}': {}", path, std::strerror(errno));
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/bench.h"
+
+#include "common/argument_pointers.h"
+#include "common/failure.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace sennit::tool {
+
+void run_bench(const std::vector<std::string> &words, const Installation &installation) {
+    const std::string name = words.empty() ? "" : words[0];
+    const char *const file = name == "cholesky" ? "suite.py"
+                             : name == "front"  ? "front.py"
+                                                : nullptr;
+    if (!file)
+        fail("there are two benches: sennit bench cholesky, sennit bench front; --quick takes "
+             "minutes, --help lists their options");
+    const std::string &home = installation.home();
+    const std::string script = home + "/share/sennit/bench/" + file;
+    if (!std::filesystem::exists(script))
+        fail("{} is missing: the bench runs from the folder that Sennit was built in", script);
+    std::vector<std::string> command = {"python3", script, "--home", home};
+    command.insert(command.end(), words.begin() + 1, words.end());
+    execvp(command[0].c_str(), argument_pointers(command).data());
+    fail("python3 cannot be started ({}): install it", std::strerror(errno));
+}
+
+} // namespace sennit::tool

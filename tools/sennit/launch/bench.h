@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sennit bench`: becomes the script that measures (bench/suite).
+#pragma once
+
+#include "common/installation.h"
+
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+// `words`: which bench, and its options.
+[[noreturn]] void run_bench(const std::vector<std::string> &words,
+                            const Installation &installation);
+
+} // namespace sennit::tool

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/environment.h"
+
+#include "common/failure.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace sennit::tool {
+namespace {
+
+constexpr const char *openmpi_name = "libmpi.so.40";
+
+std::string text_of(const char *value) {
+    return value ? value : "";
+}
+
+void append_once(std::vector<std::string> &list, const std::string &item) {
+    if (std::find(list.begin(), list.end(), item) == list.end())
+        list.push_back(item);
+}
+
+// Our folder first, the others in their order.
+std::vector<std::string> compose_library_path(const Installation &installation,
+                                              const EnvironmentReader &environment) {
+    std::vector<std::string> folders = {installation.openmp_folder()};
+    for (const std::string &folder : split_path_list(text_of(environment("LD_LIBRARY_PATH")), ":;"))
+        append_once(folders, folder);
+    return folders;
+}
+
+constexpr std::string_view session_library = "libsennit-session.so";
+
+// What is preloaded already stays in front: sanitizer runtimes must be first, and a profiler's
+// MPI_X calls PMPI_X, which Sennit answers. But the MPI itself has to be behind ours.
+std::vector<std::string> compose_preload(const std::string &before,
+                                         const std::vector<std::string> &ours) {
+    std::vector<std::string> list;
+    std::vector<std::string> behind;
+    if (!before.empty())
+        for (const std::string &item : split_path_list(before, ": "))
+            if (item != "." &&                                             // an empty element
+                std::filesystem::path(item).filename() != session_library) // the launcher's
+                append_once(classify_mpi_library(item) ? behind : list, item);
+    for (const std::string &item : ours)
+        append_once(classify_mpi_library(item) ? behind : list, item);
+    for (const std::string &item : behind)
+        append_once(list, item);
+    return list;
+}
+
+bool is_same_file(const std::string &a, const std::string &b) {
+    std::error_code error;
+    return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+// As where only a library of the program needs OpenMP. libc's functions are then reached before
+// ours.
+bool comes_after_libc(const Program &program, const LoadedLibrary &library) {
+    const auto place = [&](std::string_view name) {
+        return std::find_if(program.libraries.begin(), program.libraries.end(),
+                            [&](const LoadedLibrary &each) { return each.name == name; });
+    };
+    return place("libc.so.6") < place(library.name);
+}
+
+// LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
+// and a script may put other folders in front of it. Then only a preload puts our symbols in front
+// of the stock runtime's; so it does for what comes later with a name of its own.
+bool must_preload_openmp(Plan &plan, const Request &request, const Installation &installation,
+                         const EnvironmentReader &environment) {
+    const Program &program = plan.program;
+    bool must = program.script && !program.openmp_libraries.empty();
+    if (request.pool && program.openmp_libraries.empty()) {
+        must = true;
+        plan.notes.push_back("Sennit's OpenMP library is preloaded: it takes and lends the cores "
+                             "of the pool");
+    }
+    const bool is_traced = request.trace || !text_of(environment("SENNIT_TRACE")).empty();
+    if (is_traced && program.openmp_libraries.empty()) {
+        must = true;
+        plan.notes.push_back("Sennit's OpenMP library is preloaded: it records the trace, which "
+                             "has only MPI calls unless the program loads an OpenMP runtime");
+    }
+    if (program.brings_more && !program.uses_mpi_or_openmp()) {
+        must = true;
+        plan.notes.push_back("what it loads or starts cannot be seen before: Sennit's OpenMP "
+                             "library is preloaded, in front also of those that Python's wheels "
+                             "bring along (libgomp-*.so)");
+    }
+    for (const OpenMpUse &use : program.openmp_libraries) {
+        if (comes_after_libc(program, use.library)) {
+            must = true;
+            plan.notes.push_back(
+                fmt::format("{} comes after libc in the order of its libraries: Sennit's OpenMP "
+                            "library is preloaded, so that tasks wait for libc's locks as tasks",
+                            use.library.name));
+        }
+        if (use.library.path.empty() ||
+            is_same_file(use.library.path, installation.openmp_library()))
+            continue;
+        must = true;
+        plan.notes.push_back(fmt::format(
+            "{} is found as {}{}: LD_LIBRARY_PATH cannot replace it, so Sennit's OpenMP library is "
+            "preloaded as well",
+            use.library.name, use.library.path,
+            use.library.found_by_rpath ? " through the DT_RPATH of " + use.library.needed_by : ""));
+    }
+    return must;
+}
+
+// Where a launcher lies in PATH, there is its MPI; else where the loader looks.
+std::string find_openmpi(const std::vector<std::string> &library_path, const char *path) {
+    std::error_code ignored;
+    for (const std::string &folder : split_path_list(text_of(path))) {
+        const std::string candidate = folder + "/../lib/" + openmpi_name;
+        if (std::filesystem::exists(folder + "/mpiexec", ignored) &&
+            std::filesystem::exists(candidate, ignored))
+            return std::filesystem::path(candidate).lexically_normal().string();
+    }
+    return find_preloaded(openmpi_name, library_path);
+}
+
+// Open MPI's constants are objects, whose addresses our library has to know when it is loaded: an
+// MPI that comes with a library which the program opens comes too late for that.
+void bring_openmpi_forward(Plan &plan, const std::vector<std::string> &library_path,
+                           const EnvironmentReader &environment,
+                           std::vector<std::string> &preload) {
+    if (plan.mpi != MpiKind::openmpi || plan.program.uses(MpiKind::openmpi))
+        return;
+    std::string library = find_openmpi(library_path, environment("PATH"));
+    if (library.empty()) {
+        plan.notes.push_back(fmt::format("{} is not found and cannot be preloaded: tasks are "
+                                         "suspended only if it is there from the start",
+                                         openmpi_name));
+        return;
+    }
+    plan.notes.push_back(fmt::format("Open MPI may come while it runs: {} is preloaded", library));
+    preload.push_back(std::move(library));
+}
+
+// Libraries of AddressSanitizer end a program in which another library comes first, as what is
+// preloaded does. They do so for the sake of libraries that stand in front of malloc and the like:
+// ours do not. A preload of the sanitizer's own library would reach each shell that the program
+// starts, and look for leaks there.
+void let_ours_come_first(Plan &plan, const EnvironmentReader &environment) {
+    const auto checks_order = [](const LoadedLibrary &library) {
+        return library.name.starts_with("libasan.") || library.name.starts_with("libclang_rt.asan");
+    };
+    if (!std::any_of(plan.program.libraries.begin(), plan.program.libraries.end(), checks_order))
+        return;
+    std::string before = text_of(environment("ASAN_OPTIONS"));
+    for (const Setting &setting : plan.settings)
+        if (setting.name == "ASAN_OPTIONS")
+            before = setting.value;
+    constexpr std::string_view option = "verify_asan_link_order";
+    if (before.find(option) != std::string::npos)
+        return;
+    plan.settings.push_back(
+        {"ASAN_OPTIONS", fmt::format("{}{}{}=0", before, before.empty() ? "" : ":", option)});
+}
+
+// What the program does not tell the launcher does, if this is a rank already.
+std::optional<MpiKind> mpi_of_plan(Plan &plan, const Request &request,
+                                   const EnvironmentReader &environment) {
+    const std::optional<MpiKind> kind = choose_mpi(plan.program, request.mpi);
+    if (kind || !plan.program.brings_more)
+        return kind;
+    const auto job = find_job_context(environment);
+    if (!job || !job->launcher_kind)
+        return std::nullopt;
+    plan.notes.push_back(fmt::format("it is taken for a program of {}, which started it (--mpi "
+                                     "says otherwise)",
+                                     job->launcher));
+    return job->launcher_kind;
+}
+
+void note_what_is_missing(Plan &plan) {
+    const Program &program = plan.program;
+    if (!program.mpi_libraries.empty() && program.openmp_libraries.empty())
+        plan.notes.push_back("it needs no OpenMP runtime: its MPI calls stay as they are unless it "
+                             "loads one while it runs");
+    if (plan.mpi)
+        return;
+    std::string text = "no MPI is seen in it: tasks that wait in MPI are suspended only if --mpi "
+                       "mpich or --mpi openmpi names it";
+    if (program.starts_ranks)
+        plan.warning = fmt::format("'{}' starts ranks, {}", program.path, text);
+    else if (program.brings_more)
+        plan.notes.push_back(std::move(text));
+    else
+        plan.notes.push_back("it uses no MPI: only the OpenMP runtime is replaced");
+}
+
+void refuse_incomplete(const Installation &installation, const std::optional<MpiKind> &mpi) {
+    const std::vector<std::string> missing = installation.missing_files(mpi ? &*mpi : nullptr);
+    if (!missing.empty())
+        fail("Sennit is not installed completely, missing: {}: build or install it again, or "
+             "correct SENNIT_HOME",
+             fmt::join(missing, ", "));
+}
+
+// By `NAME=value` in front of the program?
+bool is_set(const Request &request, std::string_view name) {
+    return std::any_of(request.settings.begin(), request.settings.end(),
+                       [&](const Setting &setting) { return setting.name == name; });
+}
+
+} // namespace
+
+Plan make_plan(const Request &request, const Installation &installation,
+               const EnvironmentReader &environment) {
+    const std::vector<std::string> library_path = compose_library_path(installation, environment);
+    Plan plan;
+    plan.program = inspect_program(request.command, library_path);
+    plan.mpi = mpi_of_plan(plan, request, environment);
+    if (!plan.program.warning.empty())
+        plan.warning = plan.program.warning;
+    if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more)
+        fail("'{}' uses neither MPI nor OpenMP and loads nothing while it runs, there is nothing "
+             "for Sennit to do: was it built with -fopenmp?",
+             plan.program.path);
+    refuse_incomplete(installation, plan.mpi);
+
+    std::vector<std::string> preload;
+    if (plan.mpi)
+        preload.push_back(installation.mpi_library(*plan.mpi));
+    if (must_preload_openmp(plan, request, installation, environment))
+        preload.push_back(installation.openmp_library());
+    if (plan.mpi &&
+        !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
+        preload.push_back(installation.network_library(*plan.mpi));
+    bring_openmpi_forward(plan, library_path, environment, preload);
+    note_what_is_missing(plan);
+
+    plan.settings = request.settings;
+    plan.settings.push_back({"LD_LIBRARY_PATH", fmt::format("{}", fmt::join(library_path, ":"))});
+    const std::string before = text_of(environment("LD_PRELOAD"));
+    const auto preloaded = compose_preload(before, preload);
+    if (!preloaded.empty() || before.find(session_library) != std::string::npos)
+        plan.settings.push_back({"LD_PRELOAD", fmt::format("{}", fmt::join(preloaded, ":"))});
+    if (!preloaded.empty())
+        let_ours_come_first(plan, environment);
+    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
+        plan.settings.push_back({"SENNIT_DOORBELLS", "auto"});
+    if (request.threads)
+        plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*request.threads)});
+    if (request.split)
+        plan.settings.push_back({"SENNIT_SPLIT", *request.split});
+    if (request.policy)
+        plan.settings.push_back({"SENNIT_POLICY", *request.policy});
+    if (request.trace)
+        plan.settings.push_back({"SENNIT_TRACE", *request.trace});
+    return plan;
+}
+
+void set_pool(Plan &plan, const Request &request, int cores, const EnvironmentReader &environment) {
+    if (!request.pool)
+        return;
+    std::erase_if(plan.settings, [&](const Setting &setting) {
+        return setting.name == "SENNIT_POOL" ||
+               (setting.name == "SENNIT_DOORBELLS" && !is_set(request, "SENNIT_DOORBELLS"));
+    });
+    plan.settings.push_back({"SENNIT_POOL", *request.pool});
+    if (request.share)
+        plan.settings.push_back({"SENNIT_SHARE", *request.share});
+    if (request.priority)
+        plan.settings.push_back({"SENNIT_PRIORITY", *request.priority});
+    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
+        plan.settings.push_back({"SENNIT_DOORBELLS", "on"});
+    if (request.threads || environment("OMP_NUM_THREADS"))
+        return;
+    plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(cores)});
+    plan.notes.push_back(fmt::format("OMP_NUM_THREADS is not set: each rank has a thread for each "
+                                     "of the {} cores of pool '{}'",
+                                     cores, *request.pool));
+}
+
+void set_local_ranks(Plan &plan, int ranks, std::optional<int> processors,
+                     const EnvironmentReader &environment) {
+    plan.settings.push_back({"SENNIT_LOCAL_RANKS", std::to_string(ranks)});
+    const auto said = [](const Setting &setting) { return setting.name == "OMP_NUM_THREADS"; };
+    if (ranks == 1 || !processors || environment("OMP_NUM_THREADS") ||
+        std::any_of(plan.settings.begin(), plan.settings.end(), said))
+        return;
+    plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(std::max(1, *processors / ranks))});
+    plan.notes.push_back(fmt::format("OMP_NUM_THREADS is not set: {} ranks share {} processors",
+                                     ranks, *processors));
+}
+
+} // namespace sennit::tool

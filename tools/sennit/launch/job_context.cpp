@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/job_context.h"
+
+#include "common/elf_image.h"
+#include "common/failure.h"
+
+#include "base/rank.h"
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace sennit::tool {
+namespace {
+
+template <typename Number>
+std::optional<Number> parse(const char *text) {
+    if (!text)
+        return std::nullopt;
+    Number value{};
+    const std::string_view view = text;
+    const auto result = std::from_chars(view.data(), view.data() + view.size(), value);
+    if (result.ec != std::errc{} || result.ptr != view.data() + view.size())
+        return std::nullopt;
+    return value;
+}
+
+// A rank is recognized by `rank_variable`, if `marker` is there, too.
+struct LauncherRow {
+    const char *launcher;
+    std::optional<MpiKind> kind;
+    const char *marker;
+    const char *rank_variable;
+    const char *world_variable;
+    const char *local_variable;
+};
+
+// Most specific first: every one of them may set the PMI variables.
+const LauncherRow launchers[] = {
+    {"Open MPI's mpiexec", MpiKind::openmpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"MPICH's mpiexec", MpiKind::mpich, "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE",
+     "MPI_LOCALNRANKS"},
+    {"Slurm's srun", std::nullopt, "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+     "SLURM_STEP_TASKS_PER_NODE"},
+    {"a PMIx launcher", std::nullopt, "PMIX_RANK", "PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_SIZE"},
+    {"a PMI launcher", std::nullopt, "PMI_RANK", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_SIZE"},
+};
+
+// Slurm gives its batch script and its interactive shell a rank, too; their steps have numbers at
+// the top of the range.
+constexpr std::uint32_t first_special_slurm_step = 0xfffffff0;
+
+bool is_rank(const LauncherRow &row, const EnvironmentReader &environment) {
+    if (!environment(row.marker) || !environment(row.rank_variable))
+        return false;
+    if (std::string_view(row.marker) != "SLURM_STEP_ID")
+        return true;
+    const auto step = parse<std::uint32_t>(environment(row.marker));
+    return step && *step < first_special_slurm_step;
+}
+
+// Slurm writes the tasks of each node as "2(x3),1": 2, 2, 2, 1. Plain numbers are the same format.
+std::optional<int> tasks_of_node(const char *text, unsigned node) {
+    if (!text)
+        return std::nullopt;
+    for (const std::string &part : split_path_list(text, ",")) {
+        const std::size_t open = part.find("(x");
+        const auto tasks = parse<int>(part.substr(0, open).c_str());
+        unsigned times = 1;
+        if (open != std::string::npos) {
+            const auto repeat =
+                parse<unsigned>(part.substr(open + 2, part.size() - open - 3).c_str());
+            if (!repeat)
+                return std::nullopt;
+            times = *repeat;
+        }
+        if (node < times)
+            return tasks;
+        node -= times;
+    }
+    return std::nullopt;
+}
+
+std::optional<int> local_rank(const EnvironmentReader &environment) {
+    for (const char *variable : kLocalRankVariables)
+        if (const char *const text = environment(variable))
+            return parse<int>(text);
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<JobContext> find_job_context(const EnvironmentReader &environment) {
+    for (const LauncherRow &row : launchers) {
+        if (!is_rank(row, environment))
+            continue;
+        const unsigned node = parse<unsigned>(environment("SLURM_NODEID")).value_or(0);
+        const char *local = environment(row.local_variable);
+        const bool by_node = std::string_view(row.local_variable) == "SLURM_STEP_TASKS_PER_NODE";
+        return JobContext{row.launcher,
+                          row.kind,
+                          parse<int>(environment(row.rank_variable)),
+                          parse<int>(environment(row.world_variable)),
+                          tasks_of_node(local, by_node ? node : 0),
+                          local_rank(environment),
+                          row.rank_variable};
+    }
+    return std::nullopt;
+}
+
+void check_job_context(const JobContext &job, std::optional<MpiKind> kind,
+                       std::optional<int> ranks) {
+    if (kind && job.launcher_kind && !launches(*job.launcher_kind, *kind))
+        fail("this is a rank started by {}, but the program uses {}: each rank would be a job of "
+             "its own; start it with {}'s mpiexec",
+             job.launcher, traits(*kind).name, traits(*kind).name);
+    if (ranks && job.world_size && *ranks != *job.world_size)
+        fail("already inside a job of {} ranks (started by {}), -n {} cannot start another in it: "
+             "leave -n away",
+             *job.world_size, job.launcher, *ranks);
+}
+
+} // namespace sennit::tool

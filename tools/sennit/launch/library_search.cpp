@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/library_search.h"
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace sennit::tool {
+namespace {
+
+constexpr const char *system_folders[] = {
+#if defined(__x86_64__)
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+#elif defined(__aarch64__)
+    "/lib/aarch64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+#endif
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+};
+
+// /etc/ld.so.cache in glibc's format 1.1: a header, `count` entries sorted by name, strings whose
+// offsets count from the header. Older systems put a table of another format in front of it.
+class LoaderCache {
+  public:
+    LoaderCache() {
+        std::ifstream file("/etc/ld.so.cache", std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        const std::size_t start = text.find(magic);
+        if (start == std::string::npos || text.size() - start < sizeof(Header))
+            return;
+        Header header;
+        std::memcpy(&header, text.data() + start, sizeof header);
+        const std::size_t room = (text.size() - start - sizeof header) / sizeof(Entry);
+        for (std::size_t i = 0; i < header.count && i < room; ++i) {
+            Entry entry;
+            std::memcpy(&entry, text.data() + start + sizeof header + i * sizeof entry,
+                        sizeof entry);
+            if (entry.key < text.size() - start && entry.value < text.size() - start)
+                paths_.emplace(text.c_str() + start + entry.key,
+                               text.c_str() + start + entry.value);
+        }
+    }
+
+    auto candidates(const std::string &name) const { return paths_.equal_range(name); }
+
+  private:
+    static constexpr const char *magic = "glibc-ld.so.cache1.1";
+    struct Header {
+        char magic_and_version[20];
+        std::uint32_t count;
+        std::uint32_t string_bytes;
+        std::uint32_t unused[5];
+    };
+    struct Entry {
+        std::int32_t flags;
+        std::uint32_t key;
+        std::uint32_t value;
+        std::uint32_t os_version;
+        std::uint64_t capabilities;
+    };
+
+    std::multimap<std::string, std::string> paths_;
+};
+
+const LoaderCache &loader_cache() {
+    static const LoaderCache cache;
+    return cache;
+}
+
+std::string expand_origin(std::string folder, const std::string &object) {
+    const std::string origin = std::filesystem::path(object).parent_path().string();
+    for (const char *token : {"${ORIGIN}", "$ORIGIN"})
+        for (std::size_t at; (at = folder.find(token)) != std::string::npos;)
+            folder.replace(at, std::strlen(token), origin);
+    return folder;
+}
+
+std::vector<std::string> expand_origin(const std::vector<std::string> &folders,
+                                       const std::string &object) {
+    std::vector<std::string> expanded;
+    expanded.reserve(folders.size());
+    for (const std::string &folder : folders)
+        expanded.push_back(expand_origin(folder, object));
+    return expanded;
+}
+
+class Search {
+  public:
+    Search(const std::string &program, const ElfImage &image,
+           const std::vector<std::string> &library_path)
+        : library_path_(library_path) {
+        std::error_code ignored;
+        const auto absolute =
+            std::filesystem::absolute(program, ignored).lexically_normal().string();
+        objects_.push_back({absolute, image, no_parent});
+    }
+
+    std::vector<LoadedLibrary> run() {
+        for (std::size_t at = 0; at < objects_.size(); ++at) {
+            const std::vector<std::string> needed = objects_[at].image.needed;
+            for (const std::string &name : needed)
+                if (known_.insert(name).second)
+                    load(name, at);
+        }
+        return found_;
+    }
+
+  private:
+    static constexpr std::size_t no_parent = SIZE_MAX;
+    struct Object {
+        std::string path;
+        ElfImage image;
+        std::size_t parent; // the object that brought it in
+    };
+
+    void load(const std::string &name, std::size_t by) {
+        LoadedLibrary library{name, "", objects_[by].path};
+        ElfImage image;
+        find(library, image, by);
+        library.brings_more = image.brings_more;
+        found_.push_back(library);
+        if (library.path.empty())
+            return;
+        // A later NEEDED of the same soname gets this copy, under whatever name it was found.
+        if (!image.soname.empty())
+            known_.insert(image.soname);
+        objects_.push_back({library.path, image, by});
+    }
+
+    void find(LoadedLibrary &library, ElfImage &image, std::size_t by) const {
+        const auto accept = [&](const std::string &path) {
+            image = read_elf(path); // the loader, too, passes over files of another machine
+            if (image.kind != ElfImage::Kind::native)
+                return false;
+            library.path = path;
+            return true;
+        };
+        const auto accept_in = [&](const std::vector<std::string> &folders) {
+            for (const std::string &folder : folders)
+                if (accept(folder + "/" + library.name))
+                    return true;
+            return false;
+        };
+        if (library.name.find('/') != std::string::npos) {
+            accept(library.name);
+            return;
+        }
+        const Object &object = objects_[by];
+        if (object.image.runpath.empty()) {
+            for (std::size_t at = by; at != no_parent; at = objects_[at].parent) {
+                const Object &holder = objects_[at];
+                if (holder.image.runpath.empty() &&
+                    accept_in(expand_origin(holder.image.rpath, holder.path))) {
+                    library.found_by_rpath = true;
+                    return;
+                }
+            }
+        }
+        if (accept_in(library_path_) || accept_in(expand_origin(object.image.runpath, object.path)))
+            return;
+        const auto [first, last] = loader_cache().candidates(library.name);
+        for (auto at = first; at != last; ++at)
+            if (accept(at->second))
+                return;
+        accept_in({std::begin(system_folders), std::end(system_folders)});
+    }
+
+    const std::vector<std::string> library_path_;
+    std::vector<Object> objects_;
+    std::set<std::string> known_;
+    std::vector<LoadedLibrary> found_;
+};
+
+} // namespace
+
+std::vector<LoadedLibrary> find_libraries(const std::string &program, const ElfImage &image,
+                                          const std::vector<std::string> &library_path) {
+    return Search(program, image, library_path).run();
+}
+
+std::string find_preloaded(const std::string &name, const std::vector<std::string> &library_path) {
+    ElfImage needs_it;
+    needs_it.needed = {name};
+    return Search("", needs_it, library_path).run().at(0).path;
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processors of this machine that a rank may use, and whether it shares them with the others.
+#pragma once
+
+#include "launch/job_context.h"
+
+namespace sennit::tool {
+
+int usable_processors();
+
+// Has the launcher left this rank all that it may use itself? Where it binds ranks, each has its
+// own. False where the launcher cannot be seen.
+bool may_use_what_launcher_may(const JobContext &job);
+
+} // namespace sennit::tool

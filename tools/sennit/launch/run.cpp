@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/run.h"
+
+#include "common/failure.h"
+#include "hang/hang_watch.h"
+#include "job/job.h"
+#include "job/rank_report.h"
+#include "launch/job_folder.h"
+#include "launch/mpiexec.h"
+#include "launch/processors.h"
+#include "launch/virtual_rank.h"
+#include "pool/core_list.h"
+#include "pool/pool_board.h"
+
+#include "base/printable.h"
+#include "node/identity.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+
+namespace sennit::tool {
+namespace {
+
+const char *read_environment(const char *name) {
+    return std::getenv(name);
+}
+
+void explain(const Plan &plan, const std::vector<std::string> &command, std::FILE *to) {
+    for (const std::string &note : plan.notes)
+        fmt::print(to, "# {}\n", printable(note));
+    for (const Setting &setting : plan.settings)
+        fmt::print(to, "{}\n", shell_words({setting.name + "=" + setting.value}));
+    fmt::print(to, "{}\n", shell_words(command));
+}
+
+// Another program of a job whose first one has `plan` and `mpi`: they have to have the same MPI.
+Plan plan_other(const Plan &plan, MpiKind mpi, const Request &other) {
+    Plan result = make_plan(other, Installation::locate(), read_environment);
+    const std::string &path = result.program.path;
+    if (!result.mpi)
+        fail("'{}' has no MPI in it: it cannot be in a job with '{}'", path, plan.program.path);
+    if (*result.mpi != mpi)
+        fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI; --apart makes a job "
+             "of each",
+             plan.program.path, traits(mpi).name, path, traits(*result.mpi).name);
+    if (other.as_virtual)
+        refuse_virtual(result, read_environment);
+    return result;
+}
+
+int ranks_of_all(const Request &request) {
+    int ranks = request.ranks.value_or(1);
+    for (const Request &other : request.others)
+        ranks += other.ranks.value_or(1);
+    return ranks;
+}
+
+// `sennit exec` with everything that `sennit run` was asked for, and the program that it has found:
+// what PATH says to a rank may be another.
+std::vector<std::string> exec_command(const Plan &plan, const Request &request,
+                                      const std::string &watch_address, bool is_other = false) {
+    std::vector<std::string> line = {own_executable(), "exec"};
+    if (!watch_address.empty())
+        line.insert(line.end(), {"--watch", watch_address});
+    if (request.mpi)
+        line.insert(line.end(), {"--mpi", traits(*request.mpi).word});
+    if (request.threads)
+        line.insert(line.end(), {"--threads", std::to_string(*request.threads)});
+    if (request.split)
+        line.insert(line.end(), {"--split", *request.split});
+    if (request.policy)
+        line.insert(line.end(), {"--policy", *request.policy});
+    if (request.trace)
+        line.push_back("--trace=" + *request.trace);
+    if (request.pool)
+        line.push_back("--pool=" + *request.pool);
+    if (request.share)
+        line.push_back("--share=" + *request.share);
+    if (request.priority)
+        line.push_back("--priority=" + *request.priority);
+    if (request.as_virtual)
+        line.push_back(request.as_fibers ? "--virtual=fibers" : "--virtual");
+    line.push_back("--");
+    if (is_other)
+        for (const Setting &setting : request.settings) // not in the job's environment
+            line.push_back(setting.name + "=" + setting.value);
+    line.push_back(plan.program.path);
+    line.insert(line.end(), request.command.begin() + 1, request.command.end());
+    return line;
+}
+
+void make_trace_folder(const Request &request) {
+    if (!request.trace)
+        return;
+    std::error_code error;
+    std::filesystem::create_directories(*request.trace, error);
+    if (error)
+        fail("cannot make the folder '{}' of --trace: {}", *request.trace, error.message());
+}
+
+void apply(const Plan &plan) {
+    if (plan.warning)
+        fmt::print(stderr, "sennit: {}\n", printable(*plan.warning));
+    for (const Setting &setting : plan.settings)
+        setenv(setting.name.c_str(), setting.value.c_str(), 1);
+}
+
+// Of an earlier run: its ranks may have been others. Only who starts the job may do so.
+void clear_trace_folder(const Request &request) {
+    if (!request.trace)
+        return;
+    std::error_code error;
+    for (const auto &entry : std::filesystem::directory_iterator(*request.trace, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("rank-") && name.ends_with(".sennit"))
+            std::filesystem::remove(entry.path(), error);
+    }
+}
+
+// The pool has to be there, on each node.
+Pool find_pool(const std::string &name) {
+    try {
+        return Pool::find(name);
+    } catch (const Failure &failure) {
+        if (!find_job_context(read_environment))
+            throw;
+        char host[256] = "?";
+        gethostname(host, sizeof host - 1);
+        fail("{}, on {}: a job needs a pool of this name on each of its nodes", failure.what(),
+             host);
+    }
+}
+
+// Its cores that this process may use.
+std::optional<node::Cores> join_pool(Plan &plan, const Request &request) {
+    if (!request.pool)
+        return std::nullopt;
+    const Pool pool = find_pool(*request.pool);
+    if (pool.stops())
+        fail("pool '{}' is about to stop: no program joins it any more", pool.name());
+    const node::Cores cores = both(pool.cores(), node::allowed_cores());
+    if (cores.count() == 0)
+        fail("pool '{}' has cores {}, and this process may use {} only", pool.name(),
+             core_list(pool.cores()), core_list(node::allowed_cores()));
+    set_pool(plan, request, cores.count(), read_environment);
+    return cores;
+}
+
+void stay_in_pool(const std::optional<node::Cores> &cores) {
+    if (cores && !run_on(*cores))
+        fail("cannot run on the cores {} of the pool", core_list(*cores));
+}
+
+// Will the ranks do so, with their threads, here? Each rank decides for itself in MPI_Init; this is
+// only about how it is started.
+bool outnumber_processors(const Plan &plan, const Request &request) {
+    const auto setting = [&](const char *name) -> std::string {
+        for (const Setting &one : plan.settings)
+            if (one.name == name)
+                return one.value;
+        const char *text = std::getenv(name);
+        return text ? text : "";
+    };
+    const int threads = std::max(1, std::atoi(setting("OMP_NUM_THREADS").c_str()));
+    return setting("SENNIT_DOORBELLS") != "off" &&
+           std::int64_t{ranks_of_all(request)} * threads > node::within_quota(usable_processors());
+}
+
+void keep_one_session() {
+    const std::string library = Installation::locate().session_library();
+    const char *before = std::getenv("LD_PRELOAD");
+    if (access(library.c_str(), R_OK) == 0)
+        setenv("LD_PRELOAD", (library + ":" + (before ? before : "")).c_str(), 1);
+}
+
+// Where ranks cannot meet in /dev/shm, this process keeps the memory for it.
+void keep_board(const Request &request) {
+    char path[64];
+    const char *const given = std::getenv("SENNIT_BOARD");
+    if (!request.pool && !(given && *given) && node::provide_board(path, sizeof path))
+        setenv("SENNIT_BOARD", path, 1);
+}
+
+// Where the ranks share cores.
+std::string board_file(const Request &request) {
+    char path[node::kPathRoom];
+    node::board_path(path, sizeof path);
+    return request.pool ? pool_file(*request.pool) : path;
+}
+
+// What ranks that were killed have left of it.
+void remove_board() {
+    char path[node::kPathRoom];
+    node::board_path(path, sizeof path);
+    node::remove_unused(path);
+}
+
+// The rank whose end has ended the job, in a line for people, if mpiexec has not said it.
+void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
+    const std::optional<RankReport> &failure = ranks.failure();
+    const bool is_early = failure && failure->code != 0 && !ranks.has_begun(failure->rank) &&
+                          (ranks.uses_mpi() || !plan.program.mpi_libraries.empty());
+    if (failure && failure->signal != 0)
+        fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*failure));
+    else if (is_early && !ranks.has_told() && !failure->is_explained)
+        fmt::print(stderr, "sennit: {}; the job has ended\n", describe_early_end(*failure));
+    else if (end.ended_by != 0 && !ranks.has_told())
+        fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
+                   signal_text(end.ended_by));
+}
+
+int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
+    const JobFolder folder;
+    const MpiKind launcher = find_mpiexec(mpi, &plan, Asking::all).kind;
+    const std::vector<std::string> command = launch_command(plan, request, folder.socket());
+    if (request.verbose)
+        explain(plan, command, stderr);
+    make_trace_folder(request);
+    clear_trace_folder(request);
+    if (request.as_virtual && !request.pool) // else the pool names it
+        setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
+    if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
+        keep_one_session();
+    keep_board(request);
+    const bool is_open_mpi = launcher == MpiKind::openmpi;
+    HangWatch watch(folder.socket(), ranks_of_all(request), board_file(request), is_open_mpi);
+    const JobEnd end = run_job(command, {is_open_mpi, request.is_one_of_several}, watch);
+    remove_board();
+
+    const RankEnds &ranks = watch.ends();
+    const int code = ranks.failure() ? ranks.failure()->code : end.code;
+    if (end.interrupted != 0)
+        return code != 0 ? 128 + end.interrupted : 0;
+    explain_end(end, ranks, plan);
+    return code;
+}
+
+// The command that this process becomes, its settings applied.
+std::vector<std::string> rank_command(const Plan &plan, const Request &request,
+                                      const Installation &installation) {
+    return request.as_virtual ? virtual_command(plan, request, installation, read_environment)
+                              : request.command;
+}
+
+[[noreturn]] void become(const Plan &plan, const Request &request,
+                         const Installation &installation) {
+    const std::vector<std::string> command = rank_command(plan, request, installation);
+    execute(request.as_virtual ? command[0] : plan.program.path, command);
+}
+
+// One that starts its ranks itself hands our settings on to them.
+std::optional<MpiKind> launcher_of(const Plan &plan) {
+    return plan.program.starts_ranks ? std::nullopt : plan.mpi;
+}
+
+void refuse_ranks(const Plan &plan, int ranks) {
+    const std::string &path = plan.program.path;
+    if (plan.program.starts_ranks)
+        fail("'{}' starts the ranks itself ({}): leave -n away, and give it the number in its own "
+             "way",
+             path, plan.program.starts_ranks_by);
+    if (plan.program.brings_more)
+        fail("which MPI '{}' is going to load cannot be seen: name it for {} ranks, --mpi mpich or "
+             "--mpi openmpi",
+             path, ranks);
+    fail("'{}' has no MPI in it, {} ranks of it would know nothing of each other: leave -n away",
+         path, ranks);
+}
+
+// What one rank of a node cannot do, the others cannot either, as a rule. Open MPI's launcher ends
+// a job when one of its ranks has failed. So the others give the first one time to say why. If they
+// are still there then, they say it, too: with MPICH's launcher, always.
+void let_first_rank_say_why() {
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (job && job->local_rank.value_or(0) > 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+
+// The others may wait in MPI_Init for this rank.
+void tell_that_it_is_refused(const std::string &watch_address) {
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (!watch_address.empty() && job)
+        send_report(watch_address, {job->rank.value_or(-1), getpid(), 0, refused, true});
+}
+
+int become_rank(const Request &request, const Installation &installation,
+                const std::string &watch_address) {
+    Plan plan = make_plan(request, installation, read_environment);
+    if (request.as_virtual) {
+        refuse_virtual(plan, read_environment);
+        set_for_virtual(plan, read_environment);
+    }
+    const std::optional<node::Cores> cores = join_pool(plan, request);
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (job) {
+        check_job_context(*job, plan.mpi, request.ranks);
+        if (job->local_size)
+            set_local_ranks(plan, *job->local_size,
+                            may_use_what_launcher_may(*job) ? std::optional(usable_processors())
+                                                            : std::nullopt,
+                            read_environment);
+    }
+    if (request.dry_run || request.verbose)
+        explain(plan, request.command, request.dry_run ? stdout : stderr);
+    if (request.dry_run)
+        return 0;
+    make_trace_folder(request);
+    apply(plan);
+    stay_in_pool(cores);
+    if (watch_address.empty())
+        become(plan, request, installation);
+    setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
+    const std::vector<std::string> command = rank_command(plan, request, installation);
+    return run_watched(request.as_virtual ? command[0] : plan.program.path, command,
+                       job ? job->rank.value_or(-1) : -1, watch_address);
+}
+
+// As bash and zsh write what a terminal cannot show.
+std::string in_escapes(const std::string &word) {
+    std::string text = "$'";
+    for (const char c : word) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte >= 0x7f)
+            text += fmt::format("\\x{:02x}", byte);
+        else
+            text += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    }
+    return text + "'";
+}
+
+} // namespace
+
+std::string shell_words(const std::vector<std::string> &words) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_-+=./:,@%^";
+    std::string line;
+    for (const std::string &word : words) {
+        if (!line.empty())
+            line += ' ';
+        if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+            line += word;
+            continue;
+        }
+        if (printable(word) != word) {
+            line += in_escapes(word);
+            continue;
+        }
+        line += '\'';
+        for (const char c : word)
+            line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        line += '\'';
+    }
+    return line;
+}
+
+std::vector<std::string> launch_command(const Plan &plan, const Request &request,
+                                        const std::string &watch_address) {
+    const std::optional<MpiKind> mpi = launcher_of(plan);
+    if (!mpi)
+        return request.command;
+    const Mpiexec launcher =
+        find_mpiexec(*mpi, &plan, watch_address.empty() ? Asking::only_safe_ones : Asking::all);
+    std::vector<Launch> programs = {
+        {request.ranks.value_or(1), exec_command(plan, request, watch_address)}};
+    for (const Request &other : request.others)
+        programs.push_back({other.ranks.value_or(1), exec_command(plan_other(plan, *mpi, other),
+                                                                  other, watch_address, true)});
+    return compose_launch(launcher.kind, launcher.path, programs);
+}
+
+int run_program(const Request &request, const Installation &installation) {
+    if (find_job_context(read_environment))
+        return exec_program(request, installation, "");
+    Plan plan = make_plan(request, installation, read_environment);
+    if (request.as_virtual) {
+        refuse_virtual(plan, read_environment);
+        set_for_virtual(plan, read_environment);
+    }
+    const std::optional<node::Cores> cores = join_pool(plan, request);
+    const int ranks = ranks_of_all(request);
+    const std::optional<MpiKind> mpi = launcher_of(plan);
+    if (!mpi && (request.ranks || !request.others.empty()) && ranks > 1)
+        refuse_ranks(plan, ranks);
+    if (!plan.program.starts_ranks)
+        set_local_ranks(plan, ranks, usable_processors(), read_environment);
+    if (request.dry_run) {
+        explain(plan, launch_command(plan, request, ""), stdout);
+        return 0;
+    }
+    if (mpi) {
+        // The launchers of both MPIs fail there, MPICH's with a crash.
+        std::error_code error;
+        if (std::filesystem::current_path(error).empty())
+            fail("the working folder cannot be named ({}): go to another one", error.message());
+        return start_job(plan, *mpi, request);
+    }
+    if (request.verbose)
+        explain(plan, request.command, stderr);
+    make_trace_folder(request);
+    clear_trace_folder(request);
+    apply(plan);
+    stay_in_pool(cores);
+    become(plan, request, installation);
+}
+
+int exec_program(const Request &request, const Installation &installation,
+                 const std::string &watch_address) {
+    try {
+        return become_rank(request, installation, watch_address);
+    } catch (const Failure &) {
+        let_first_rank_say_why();
+        tell_that_it_is_refused(watch_address);
+        throw;
+    }
+}
+
+} // namespace sennit::tool
