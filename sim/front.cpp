@@ -152,7 +152,7 @@ class Run {
             objects_[i].load = loads_[i];
         balance::Problem now = problem();
         history_.note(objects_);
-        std::optional<balance::Outlook> outlook;
+        std::optional<balance::LoadOutlook> outlook;
         if (way_.strategy->looks_ahead()) {
             outlook.emplace(now, history_);
             for (std::size_t i = 0; i < objects_.size(); ++i)
@@ -185,7 +185,7 @@ class Run {
     Wave wave_;
     int pes_;
     std::vector<NodeOfPes> nodes_;
-    std::vector<balance::Object> objects_;
+    std::vector<balance::MovableObject> objects_;
     std::vector<balance::Position> positions_;
     std::vector<balance::Link> links_; // of neighbours, if they tell each other anything
     std::vector<double> loads_;        // of each object: mean seconds of a step

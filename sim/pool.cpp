@@ -46,7 +46,7 @@ struct CoreState {
 
 class Pool {
   public:
-    Pool(const Node &node, const std::vector<PoolProgram> &programs, const node::Policy &policy,
+    Pool(const Node &node, const std::vector<PoolProgram> &programs, const node::CorePolicy &policy,
          const std::vector<int> &split);
     PoolResult simulate();
 
@@ -72,7 +72,7 @@ class Pool {
     void rethink();
 
     const Node node_;
-    const node::Policy &policy_;
+    const node::CorePolicy &policy_;
     const std::vector<int> split_;
     std::vector<Rank> ranks_;
     std::vector<Run> runs_;
@@ -86,8 +86,8 @@ class Pool {
     PoolResult result_;
 };
 
-Pool::Pool(const Node &node, const std::vector<PoolProgram> &programs, const node::Policy &policy,
-           const std::vector<int> &split)
+Pool::Pool(const Node &node, const std::vector<PoolProgram> &programs,
+           const node::CorePolicy &policy, const std::vector<int> &split)
     : node_(node), policy_(policy), split_(split), cores_(size(node.cores)),
       states_(size(node.cores)), recalled_(new bool[size(node.cores)]()) {
     for (int core = 0; core < node.cores; ++core)
@@ -391,7 +391,7 @@ int PoolProgram::best_cores(int most) const {
 }
 
 PoolResult simulate_pool(const Node &node, const std::vector<PoolProgram> &programs,
-                         const node::Policy &policy, const std::vector<int> &split) {
+                         const node::CorePolicy &policy, const std::vector<int> &split) {
     return Pool(node, programs, policy, split).simulate();
 }
 

@@ -77,7 +77,7 @@ struct PoolResult {
 
 // `split`: cores of each program, for good; empty: as the policy says.
 PoolResult simulate_pool(const Node &node, const std::vector<PoolProgram> &programs,
-                         const node::Policy &policy, const std::vector<int> &split = {});
+                         const node::CorePolicy &policy, const std::vector<int> &split = {});
 // Each program alone on the node, in turn.
 double one_after_the_other_s(const Node &node, const std::vector<PoolProgram> &programs);
 

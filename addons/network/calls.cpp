@@ -50,9 +50,9 @@ void *find_bare(const char *name) {
 
 namespace {
 
+using sennit::network::DelayedSend;
 using sennit::network::g_receives;
 using sennit::network::g_wire;
-using sennit::network::Message;
 using sennit::network::nap;
 using sennit::network::Start;
 
@@ -117,7 +117,8 @@ int send_later(Start start, const void *data, int count, MPI_Datatype type, int 
     const int error = make(nothing_to_query, nothing_to_free, never_cancel, nullptr, request);
     if (error != MPI_SUCCESS)
         return error;
-    Message message{start, data, count, type, peer, tag, comm, static_cast<std::uint64_t>(bytes)};
+    DelayedSend message{start, data, count, type,
+                        peer,  tag,  comm,  static_cast<std::uint64_t>(bytes)};
     message.request = *request;
     if (!g_wire.hand_over(message))
         return start(data, count, type, peer, tag, comm, request);
@@ -132,7 +133,8 @@ int send_now(Send bare, Start start, const void *data, int count, MPI_Datatype t
     if (bytes < 0)
         return bare(data, count, type, peer, tag, comm);
     std::atomic<bool> left{false};
-    Message message{start, data, count, type, peer, tag, comm, static_cast<std::uint64_t>(bytes)};
+    DelayedSend message{start, data, count, type,
+                        peer,  tag,  comm,  static_cast<std::uint64_t>(bytes)};
     message.left = &left;
     if (!g_wire.hand_over(message))
         return bare(data, count, type, peer, tag, comm);

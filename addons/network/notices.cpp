@@ -52,14 +52,14 @@ bool Notices::open(std::uint64_t &address) {
     return false;
 }
 
-void Notices::tell(std::uint64_t address, const Notice &notice) const {
+void Notices::tell(std::uint64_t address, const SendNotice &notice) const {
     const Address to(address);
     while (sendto(socket_, &notice, sizeof notice, MSG_NOSIGNAL, to.get(), to.size) < 0 &&
            errno == EINTR)
         ;
 }
 
-bool Notices::next(Notice &notice, int ranks) const {
+bool Notices::next(SendNotice &notice, int ranks) const {
     while (!stopping_.load(std::memory_order_acquire)) {
         const SignedMessage message = receive_signed(socket_, &notice, sizeof notice);
         if (message.size < 0 && errno != EINTR)

@@ -10,7 +10,7 @@
 
 namespace sennit::network {
 
-struct Notice {
+struct SendNotice {
     std::int32_t rank; // who tells
     std::int32_t tag;
     std::uint64_t called; // monotonic ns
@@ -22,9 +22,9 @@ class Notices {
     // not.
     bool open(std::uint64_t &address);
     // To one that may have ended, or may be on another machine.
-    void tell(std::uint64_t address, const Notice &notice) const;
+    void tell(std::uint64_t address, const SendNotice &notice) const;
     // Waits for one from a rank of a job of `ranks`. False: no more will come.
-    bool next(Notice &notice, int ranks) const;
+    bool next(SendNotice &notice, int ranks) const;
     // From now on next() returns false.
     void stop();
     void close();

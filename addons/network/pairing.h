@@ -14,13 +14,13 @@
 
 namespace sennit::network {
 
-template <class Message>
+template <class DelayedSend>
 class Pairing {
   public:
     // A message is sent. If its receive was called, it may go, at the returned time. If it does not
     // care (no `waits`), it goes, too, at no time, but not past a message that waits. Otherwise it
     // is kept until received() returns it.
-    std::optional<std::uint64_t> sent(int peer, int tag, Message *message, bool waits) {
+    std::optional<std::uint64_t> sent(int peer, int tag, DelayedSend *message, bool waits) {
         Line &line = lines_[{peer, tag}];
         if (!line.called.empty()) {
             const std::uint64_t called = line.called.front();
@@ -38,9 +38,9 @@ class Pairing {
     }
 
     // The peer has called a receive. Returns the message that waited for it, or null.
-    Message *received(int peer, int tag, std::uint64_t called) {
+    DelayedSend *received(int peer, int tag, std::uint64_t called) {
         Line &line = lines_[{peer, tag}];
-        Message *message = nullptr;
+        DelayedSend *message = nullptr;
         if (line.gone > 0) {
             --line.gone;
         } else if (!line.waiting.empty()) {
@@ -60,7 +60,7 @@ class Pairing {
     template <class Visitor>
     void release(Visitor visit) {
         for (auto &[key, line] : lines_) {
-            for (Message *message : line.waiting)
+            for (DelayedSend *message : line.waiting)
                 visit(message);
             line.gone += line.waiting.size();
             line.waiting.clear();
@@ -71,7 +71,7 @@ class Pairing {
   private:
     struct Line {
         std::deque<std::uint64_t> called; // receives whose message is still to be sent
-        std::deque<Message *> waiting;
+        std::deque<DelayedSend *> waiting;
         std::size_t gone = 0; // messages that left before their receive was called
     };
 

@@ -29,7 +29,7 @@ namespace {
 
 void Receives::listen() const {
     pthread_setname_np(pthread_self(), "sennit-notices");
-    Notice notice;
+    SendNotice notice;
     while (notices_.next(notice, ranks_))
         g_wire.receive_called(notice.rank, notice.tag, notice.called);
 }

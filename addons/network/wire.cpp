@@ -17,7 +17,7 @@ Wire g_wire;
 namespace {
 
 // The last byte has left. The program may use the data again.
-void leave(Message &message) {
+void leave(DelayedSend &message) {
     static constexpr auto complete = BARE(Grequest_complete);
     message.copy = std::malloc(message.carried ? message.carried : 1);
     if (!message.copy) {
@@ -31,21 +31,21 @@ void leave(Message &message) {
         complete(message.request);
 }
 
-void arrive(Message &message) {
+void arrive(DelayedSend &message) {
     message.start(message.copy, message.count, message.type, message.peer, message.tag,
                   message.comm, &message.bare);
 }
 
 } // namespace
 
-void Wire::List::push(Message *message) {
+void Wire::List::push(DelayedSend *message) {
     message->next = nullptr;
     (last ? last->next : first) = message;
     last = message;
 }
 
-Message *Wire::List::pop() {
-    Message *message = first;
+DelayedSend *Wire::List::pop() {
+    DelayedSend *message = first;
     first = message->next;
     if (!first)
         last = nullptr;
@@ -55,7 +55,7 @@ Message *Wire::List::pop() {
 // ---- with the mutex ---------------------------------------------------------------------------
 
 // To the card.
-void Wire::put_on_card(Message *message, std::uint64_t now) {
+void Wire::put_on_card(DelayedSend *message, std::uint64_t now) {
     // 1 MB/s is one byte in 1000 ns.
     card_free_ = (card_free_ > now ? card_free_ : now) +
                  (options_.bandwidth ? message->bytes * 1000 / options_.bandwidth : 0);
@@ -69,11 +69,11 @@ void Wire::put_on_card(Message *message, std::uint64_t now) {
 }
 
 // Its receive was called at that time.
-void Wire::allow(Message *message, std::uint64_t called, std::uint64_t now) {
+void Wire::allow(DelayedSend *message, std::uint64_t called, std::uint64_t now) {
     const bool asks = message->bytes > options_.eager;
     const std::uint64_t asked = message->sent + options_.latency_ns;
     message->allowed = asks ? (asked > called ? asked : called) + options_.latency_ns : now;
-    Message **place = &allowed_;
+    DelayedSend **place = &allowed_;
     for (; *place; place = &(*place)->next) {
         const bool same = (*place)->peer == message->peer && (*place)->tag == message->tag;
         if (same && message->allowed < (*place)->allowed)
@@ -88,7 +88,7 @@ void Wire::allow(Message *message, std::uint64_t called, std::uint64_t now) {
     pthread_cond_signal(&changed_);
 }
 
-void Wire::ask(Message *message, std::uint64_t now) {
+void Wire::ask(DelayedSend *message, std::uint64_t now) {
     if (asking_.waiting() == 0)
         asking_since_ = now;
     const auto called =
@@ -106,7 +106,7 @@ void Wire::lose_patience(std::uint64_t now) {
                  "waited for one in vain, and go\n",
                  asking_.waiting(), rank_);
     options_.eager = UINT64_MAX;
-    asking_.release([&](Message *message) { put_on_card(message, now); });
+    asking_.release([&](DelayedSend *message) { put_on_card(message, now); });
 }
 
 std::uint64_t Wire::next_time() const {
@@ -157,7 +157,7 @@ void Wire::collect() {
     static constexpr auto test = BARE(Test);
     List rest;
     while (arriving_.first) {
-        Message *message = arriving_.pop();
+        DelayedSend *message = arriving_.pop();
         int over = 0;
         if (test(&message->bare, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && !over) {
             rest.push(message);
@@ -171,8 +171,8 @@ void Wire::collect() {
 
 // Called with the mutex, which it releases meanwhile. False: no message's time has come.
 bool Wire::move_one(std::uint64_t now) {
-    Message *message = nullptr;
-    void (*step)(Message &) = nullptr;
+    DelayedSend *message = nullptr;
+    void (*step)(DelayedSend &) = nullptr;
     if (flying_.first && flying_.first->arrives <= now) {
         message = flying_.pop();
         step = arrive;
@@ -198,7 +198,7 @@ void Wire::run() {
         const std::uint64_t now = now_ns();
         lose_patience(now);
         while (allowed_ && allowed_->allowed <= now) {
-            Message *message = allowed_;
+            DelayedSend *message = allowed_;
             allowed_ = message->next;
             put_on_card(message, now);
         }
@@ -224,8 +224,8 @@ void Wire::run() {
 
 // ---- what others call -------------------------------------------------------------------------
 
-bool Wire::hand_over(const Message &made) {
-    auto *message = new Message(made);
+bool Wire::hand_over(const DelayedSend &made) {
+    auto *message = new DelayedSend(made);
     message->carried = made.bytes;
     if (made.bytes > options_.payload && made.count > 0) {
         const std::uint64_t size = made.bytes / static_cast<std::uint64_t>(made.count);
@@ -257,7 +257,7 @@ void Wire::expect_receives(int rank) {
 void Wire::receive_called(int peer, int tag, std::uint64_t called) {
     pthread_mutex_lock(&mutex_);
     const std::uint64_t now = now_ns();
-    if (Message *message = asking_.received(peer, tag, called)) {
+    if (DelayedSend *message = asking_.received(peer, tag, called)) {
         asking_since_ = now;
         allow(message, called, now);
     }
@@ -293,8 +293,8 @@ constexpr OptionRow kRow =
     ;
 } // namespace
 
-Options read_options() {
-    Options options;
+WireOptions read_options() {
+    WireOptions options;
     const char *given = trusted_environment(kRow.variable);
     if (!given || !*given)
         return {};

@@ -19,7 +19,7 @@ namespace sennit::network {
 
 // What SENNIT_NETWORK asks for; options.def has its row.
 
-struct Options {
+struct WireOptions {
     bool on = false;
     std::uint64_t latency_ns = 0;
     std::uint64_t bandwidth = 0;      // MB/s; 0: no limit
@@ -31,7 +31,7 @@ struct Options {
 
 // What the environment says. If that cannot be understood, there is one line on stderr, and no
 // network.
-Options read_options();
+WireOptions read_options();
 
 constexpr long kNapNs = 50'000; // of calls that wait
 
@@ -46,7 +46,7 @@ inline std::uint64_t now_ns() {
 
 using Start = decltype(&MPI_Isend);
 
-struct Message {
+struct DelayedSend {
     Start start;
     const void *data;
     int count;
@@ -63,7 +63,7 @@ struct Message {
     std::atomic<bool> *left = nullptr;
     void *copy = nullptr;
     MPI_Request bare = MPI_REQUEST_NULL; // the true send's
-    Message *next = nullptr;
+    DelayedSend *next = nullptr;
 };
 
 class Wire {
@@ -83,7 +83,7 @@ class Wire {
 
     // `made`: a message with what the caller knows. It is on its way when this returns. False: it
     // is not, for there is no network any more.
-    bool hand_over(const Message &made);
+    bool hand_over(const DelayedSend &made);
     // Waits until MPI has all messages that were not waiting for their receives.
     void wait_for_arrivals();
     // No more messages will come. Returns when all have left.
@@ -91,10 +91,10 @@ class Wire {
 
   private:
     struct List {
-        Message *first = nullptr;
-        Message *last = nullptr;
-        void push(Message *message);
-        Message *pop();
+        DelayedSend *first = nullptr;
+        DelayedSend *last = nullptr;
+        void push(DelayedSend *message);
+        DelayedSend *pop();
     };
 
     void run();
@@ -103,21 +103,21 @@ class Wire {
 
     // With mutex_:
     bool start_thread();
-    void put_on_card(Message *message, std::uint64_t now);
-    void allow(Message *message, std::uint64_t called, std::uint64_t now);
-    void ask(Message *message, std::uint64_t now);
+    void put_on_card(DelayedSend *message, std::uint64_t now);
+    void allow(DelayedSend *message, std::uint64_t called, std::uint64_t now);
+    void ask(DelayedSend *message, std::uint64_t now);
     void lose_patience(std::uint64_t now);
     std::uint64_t next_time() const;
     void wait_until(std::uint64_t time);
 
-    Options options_; // written with mutex_
+    WireOptions options_; // written with mutex_
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t changed_{};
     int rank_ = -1;                  // -1: nobody tells of receives
-    Pairing<Message> asking_;        // their receives are still to be called
+    Pairing<DelayedSend> asking_;    // their receives are still to be called
     std::uint64_t asking_since_ = 0; // or since one of them last went
     // In the order of their times:
-    Message *allowed_ = nullptr; // their receives have been called, the answer is on its way
+    DelayedSend *allowed_ = nullptr; // their receives have been called, the answer is on its way
     List leaving_;
     List flying_;
     List arriving_;               // handed to MPI, not yet complete there; the thread's alone

@@ -255,9 +255,9 @@ Set::Answer Set::decide(sennit_balance_info &info) {
     const std::vector<double> speeds = gather<double>({&speed_, 1}, comm_, ranks_, root);
     const std::vector<balance::Link> links = this->links();
     if (root) {
-        std::vector<balance::Object> objects(rank_of_.size());
+        std::vector<balance::MovableObject> objects(rank_of_.size());
         for (const Row &row : all) {
-            balance::Object &object = objects[static_cast<std::size_t>(row.object)];
+            balance::MovableObject &object = objects[static_cast<std::size_t>(row.object)];
             object.load = row.load_s;
             object.bytes = row.bytes;
             object.pe = rank_of(static_cast<int>(row.object));
@@ -276,7 +276,7 @@ Set::Answer Set::decide(sennit_balance_info &info) {
         const balance::Assignment now = balance::where_they_are(problem);
         info.imbalance = balance::imbalance(balance::loads_of(problem, now));
         info.node_imbalance = balance::imbalance(balance::node_loads_of(problem, now));
-        std::optional<balance::Outlook> outlook;
+        std::optional<balance::LoadOutlook> outlook;
         if (strategy_->looks_ahead()) {
             history_.note(objects);
             outlook.emplace(problem, history_);

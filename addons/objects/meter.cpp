@@ -135,7 +135,7 @@ void Load::take_messages(int object, std::vector<balance::Mail> &mail) {
         &sink);
 }
 
-void Traffic::add(int object, int other, std::uint64_t bytes, bool is_said) {
+void ObjectTraffic::add(int object, int other, std::uint64_t bytes, bool is_said) {
     if (object == other)
         return;
     const auto [a, b] = std::minmax(object, other);
@@ -147,7 +147,7 @@ void Traffic::add(int object, int other, std::uint64_t bytes, bool is_said) {
     sum.is_said |= is_said;
 }
 
-std::vector<Told> Traffic::take() {
+std::vector<Told> ObjectTraffic::take() {
     std::unordered_map<std::uint64_t, Sum> taken;
     {
         const std::lock_guard guard(lock_);

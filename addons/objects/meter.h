@@ -82,7 +82,7 @@ struct Told {
 };
 
 // Any thread.
-class Traffic {
+class ObjectTraffic {
   public:
     void add(int object, int other, std::uint64_t bytes, bool is_said);
     // All of them, in the order of the objects. Counting begins anew.

@@ -57,7 +57,7 @@ class Set {
 
     Meter &meter() { return meter_; }
     Mailbox &mailbox() { return mailbox_; }
-    Traffic &traffic() { return traffic_; }
+    ObjectTraffic &traffic() { return traffic_; }
 
     int balance(sennit_balance_info &info);
 
@@ -104,10 +104,10 @@ class Set {
     std::vector<balance::Position> positions_; // empty: nobody gave one
     double speed_ = 1;
     const balance::Strategy *strategy_;
-    balance::History history_;            // on rank 0, of a strategy that looks ahead
-    balance::Gate gate_{{20e-6, 0.5e-9}}; // used on rank 0
+    balance::History history_;                // on rank 0, of a strategy that looks ahead
+    balance::MoveGate gate_{{20e-6, 0.5e-9}}; // used on rank 0
     Meter meter_;
-    Traffic traffic_;
+    ObjectTraffic traffic_;
     Mailbox mailbox_;
 };
 

@@ -76,8 +76,8 @@ std::uint64_t scheduling_group() {
     return group;
 }
 
-Member own_member(const Membership &membership) {
-    Member member;
+ProcessInfo own_member(const Membership &membership) {
+    ProcessInfo member;
     member.cores = allowed_cores();
     member.group = scheduling_group();
     member.share = membership.share;
@@ -189,7 +189,7 @@ void Board::forget_past() {
     }
 }
 
-Slot *Board::join(std::uint64_t job, const Member &member) {
+Slot *Board::join(std::uint64_t job, const ProcessInfo &member) {
     const Identity own = own_identity();
     const std::lock_guard guard(g_claims);
     forget_past();

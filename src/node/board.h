@@ -125,7 +125,7 @@ Cores allowed_cores();
 std::uint64_t scheduling_group();
 
 // What a process tells of itself.
-struct Member {
+struct ProcessInfo {
     std::int32_t rank = -1;
     std::int32_t threads = 1;
     Cores cores;
@@ -144,7 +144,7 @@ struct alignas(64) Slot {
     // The program that the process ran when it took the slot. After exec() it may have the same
     // identity (identity.h).
     std::uint64_t image;
-    Member member;
+    ProcessInfo member;
     Ending ending; // of the job whose lowest rank on this node has the slot, or had it
     Bell bell;     // in a line of its own: others look at it
     Asking asking;
@@ -153,7 +153,7 @@ struct alignas(64) Slot {
 
 // What the calling process tells of itself, without its rank and its threads.
 struct Membership;
-Member own_member(const Membership &membership);
+ProcessInfo own_member(const Membership &membership);
 // A number that no other job has on any board of its ranks' nodes.
 std::uint64_t new_job();
 
@@ -179,7 +179,7 @@ class Board {
     void borrow(void *memory) { segment_.borrow(memory); }
     void *memory() const { return segment_.memory(); }
     // Take a slot. Null: living processes have all of them. `job` is not 0.
-    Slot *join(std::uint64_t job, const Member &member);
+    Slot *join(std::uint64_t job, const ProcessInfo &member);
     // Give the slot back. No thread of this process uses it any more.
     void leave(Slot &slot);
     void close() { segment_.close(); }

@@ -25,24 +25,24 @@ int wanted(const CoreTable &table, int slot, const CoreUse &use) {
 }
 
 bool is_allowed(void *members, int core, int claimant) {
-    const auto &of = *static_cast<Members *>(members);
+    const auto &of = *static_cast<Participants *>(members);
     return of.board->slot(of.slots[claimant]).member.cores.has(core);
 }
 
 // Of who holds the lock. Made by the first look, for most processes never look: they are spared to
 // write the memory.
 SpinLock g_looking;
-alignas(Members) std::byte g_members[sizeof(Members)];
+alignas(Participants) std::byte g_members[sizeof(Participants)];
 bool g_made = false;
 
-Members &members() {
-    return *std::launder(reinterpret_cast<Members *>(g_members));
+Participants &members() {
+    return *std::launder(reinterpret_cast<Participants *>(g_members));
 }
 
 } // namespace
 
 // Cores and claimants as they are now; what changes meanwhile may be seen or not.
-void Members::read(Board &of) {
+void Participants::read(Board &of) {
     board = &of;
     std::fill_n(claimant_of, board->slots_end(), static_cast<std::int16_t>(kNobody));
     count = 0;
@@ -84,21 +84,21 @@ void Members::read(Board &of) {
     }
 }
 
-View Members::view(int asker) {
+View Participants::view(int asker) {
     claimants[asker].wants = std::max(claimants[asker].wants, 1);
     return view();
 }
 
-View Members::view() const {
+View Participants::view() const {
     return {{claimants, static_cast<std::size_t>(count)},
             {cores, static_cast<std::size_t>(cores_count)},
-            {is_allowed, const_cast<Members *>(this)}};
+            {is_allowed, const_cast<Participants *>(this)}};
 }
 
 Look::Look(Board &board) {
     g_looking.lock();
     if (!std::exchange(g_made, true))
-        new (g_members) Members;
+        new (g_members) Participants;
     members().read(board);
 }
 
@@ -106,7 +106,7 @@ Look::~Look() {
     g_looking.unlock();
 }
 
-Members *Look::operator->() const {
+Participants *Look::operator->() const {
     return &members();
 }
 
@@ -114,14 +114,14 @@ void Look::after_fork_in_child() {
     new (&g_looking) SpinLock;
 }
 
-const Policy &policy_on(Board &board) {
+const CorePolicy &policy_on(Board &board) {
     const PoolSettings &pool = board.pool();
-    const Policy *policy =
+    const CorePolicy *policy =
         pool.named.load(std::memory_order_acquire) != 0 ? policy_of(pool.policy) : nullptr;
     return policy ? *policy : *policy_of("lend");
 }
 
-void tell_of_free_core(Board &board, const Policy &policy, int core) {
+void tell_of_free_core(Board &board, const CorePolicy &policy, int core) {
     int slot = kNobody;
     {
         const Look look(board);

@@ -13,7 +13,7 @@ namespace sennit::node {
 constexpr std::int64_t kAskedNs = 10'000'000;
 
 // The processes that take part, and the cores.
-struct Members {
+struct Participants {
     Claimant claimants[kMostSlots];
     int slots[kMostSlots]; // of the claimants
     std::int16_t claimant_of[kMostSlots];
@@ -41,14 +41,14 @@ class Look {
     ~Look();
     Look(const Look &) = delete;
     Look &operator=(const Look &) = delete;
-    Members *operator->() const;
+    Participants *operator->() const;
     static void after_fork_in_child();
 };
 
-const Policy &policy_on(Board &board);
+const CorePolicy &policy_on(Board &board);
 
 // The core is free: tell one of the processes that want it.
-void tell_of_free_core(Board &board, const Policy &policy, int core);
+void tell_of_free_core(Board &board, const CorePolicy &policy, int core);
 
 // Divide the cores anew among the processes that take part: one has joined, left or died.
 void divide_cores(Board &board);

@@ -162,7 +162,7 @@ class Share {
     Board *board_ = nullptr;
     Slot *slot_ = nullptr;
     int number_ = kNobody; // of the slot
-    const Policy *policy_ = nullptr;
+    const CorePolicy *policy_ = nullptr;
     std::atomic<int> running_{0}; // threads that compute, with a core or without
     std::atomic<int> awake_{0};   // threads that rest, and are not asleep
     std::int64_t longest_ns_ = kPatienceNs;

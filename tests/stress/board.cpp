@@ -51,8 +51,8 @@ constexpr int kQuietMs = 60'000; // for owners to come back on a busy machine
     std::exit(1);
 }
 
-Member member() {
-    Member made;
+ProcessInfo member() {
+    ProcessInfo made;
     for (int core = 0; core < kCores; ++core)
         made.cores.add(core);
     return made;

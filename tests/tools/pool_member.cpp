@@ -59,7 +59,7 @@ int main(int, char **arguments) {
         std::fprintf(stderr, "pool_member: %s\n", reason.text);
         return 1;
     }
-    Member member;
+    ProcessInfo member;
     std::snprintf(member.program, sizeof member.program, "%s", arguments[1]);
     member.rank = std::atoi(arguments[3]);
     member.cores = allowed_cores();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of cores, moves and tables of pools, on boards that are made up.
-#include "pool/core_list.h"
 #include "common/failure.h"
 #include "inspect/top_table.h"
+#include "pool/core_list.h"
 #include "pool/pool_targets.h"
 
 #include "node/share.h"
@@ -126,7 +126,7 @@ TEST(Top, TellsTheSpeedUpThatWasMeasured) {
     node::Board board;
     node::Reason reason;
     ASSERT_TRUE(board.open((folder + "/board").c_str(), reason)) << reason.text;
-    node::Member member;
+    node::ProcessInfo member;
     for (int core = 0; core < 4; ++core)
         member.cores.add(core);
     node::Slot *const slot = board.join(7, member);

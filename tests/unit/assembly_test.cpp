@@ -16,8 +16,8 @@ namespace {
 using namespace sennit::node;
 
 // An assembly, and a thread for each of its members, with a bell.
-struct Meeting {
-    explicit Meeting(int count)
+struct ClockOffset {
+    explicit ClockOffset(int count)
         : members(count), assembly(std::make_unique<Assembly>()),
           parts(std::make_unique<Assembly::Part[]>(static_cast<std::size_t>(count))),
           bells(std::make_unique<Bell[]>(static_cast<std::size_t>(count))) {
@@ -54,7 +54,7 @@ struct Meeting {
 
 // Each member's part is one of a few bytes; the last one adds them up.
 void meet_often(int members, std::uint32_t calls) {
-    const Meeting meeting(members);
+    const ClockOffset meeting(members);
     const auto &assembly = meeting.assembly;
     const auto &parts = meeting.parts;
     const auto take_part = [&](int me) {
@@ -87,7 +87,7 @@ void meet_often(int members, std::uint32_t calls) {
 // Broadcasts of a few bytes, and reductions, each member is the root in its turn; now and then all
 // meet.
 void post_often(int members, std::uint32_t calls) {
-    const Meeting meeting(members);
+    const ClockOffset meeting(members);
     const auto &assembly = meeting.assembly;
     const auto &parts = meeting.parts;
     const auto take_part = [&](int me) {

@@ -14,7 +14,7 @@
 namespace sennit::balance {
 namespace {
 
-Problem problem_of(const std::vector<Object> &objects, int pes, int pes_of_node = 1) {
+Problem problem_of(const std::vector<MovableObject> &objects, int pes, int pes_of_node = 1) {
     Problem problem;
     problem.objects = objects;
     problem.pes = pes;
@@ -35,24 +35,24 @@ std::size_t moves(const Problem &problem, const Assignment &pe_of) {
     return forecast(problem, pe_of, {}, false).moves;
 }
 
-double heaviest(const std::vector<Object> &objects) {
+double heaviest(const std::vector<MovableObject> &objects) {
     double most = 0;
-    for (const Object &object : objects)
+    for (const MovableObject &object : objects)
         most = std::max(most, object.load);
     return most;
 }
 
-double mean(const std::vector<Object> &objects, int pes) {
+double mean(const std::vector<MovableObject> &objects, int pes) {
     double sum = 0;
-    for (const Object &object : objects)
+    for (const MovableObject &object : objects)
         sum += object.load;
     return sum / pes;
 }
 
-std::vector<Object> random_objects(std::mt19937 &random, int count, int pes) {
+std::vector<MovableObject> random_objects(std::mt19937 &random, int count, int pes) {
     std::lognormal_distribution<double> load(0, 1);
     std::uniform_int_distribution<int> pe(0, pes - 1);
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     objects.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i)
         objects.push_back({load(random), pe(random), 100});
@@ -96,7 +96,7 @@ TEST(Balance, AllStrategiesAnswerForEveryObjectAlikeEachTime) {
 
 TEST(Balance, GreedyPutsTheHeaviestOnTheLeastLoaded) {
     // 9 7 6 5 3 on two PEs, in this order: 9+5, 7+6+3.
-    const std::vector<Object> objects{{5, 0, 0}, {9, 0, 0}, {3, 0, 0}, {7, 0, 0}, {6, 0, 0}};
+    const std::vector<MovableObject> objects{{5, 0, 0}, {9, 0, 0}, {3, 0, 0}, {7, 0, 0}, {6, 0, 0}};
     const Problem problem = problem_of(objects, 2);
     EXPECT_EQ(assigned("greedy", problem), (Assignment{0, 0, 1, 1, 1}));
 }
@@ -108,7 +108,7 @@ TEST(Balance, GreedyKeepsGrahamsBound) {
     for (int round = 0; round < 300; ++round) {
         const int pes = 2 + static_cast<int>(random() % 8);
         // Loads that have a perfect assignment: each PE's time is cut at random places.
-        std::vector<Object> objects;
+        std::vector<MovableObject> objects;
         for (int pe = 0; pe < pes; ++pe) {
             std::uniform_real_distribution<double> place(0, 1);
             std::set<double> cuts{0, 1};
@@ -123,7 +123,7 @@ TEST(Balance, GreedyKeepsGrahamsBound) {
 }
 
 TEST(Balance, GreedyKnowsOfSlowPEsAndOfWorkThatCannotMove) {
-    const std::vector<Object> objects(30, Object{1, 0, 0});
+    const std::vector<MovableObject> objects(30, MovableObject{1, 0, 0});
     const std::vector<double> speeds{1, 2};
     const std::vector<double> fixed_s{5, 0};
     Problem problem = problem_of(objects, 2);
@@ -136,7 +136,7 @@ TEST(Balance, GreedyKnowsOfSlowPEsAndOfWorkThatCannotMove) {
 
 TEST(Balance, GreedyCommKeepsTogetherWhoTalks) {
     // Two rings of four, laid out alternately. Load alone does not say which belong together.
-    const std::vector<Object> objects(8, Object{1, 0, 0});
+    const std::vector<MovableObject> objects(8, MovableObject{1, 0, 0});
     std::vector<Link> links;
     for (const int i : {0, 1, 2, 3, 4, 5})
         links.push_back({i, i + 2, 1e6});
@@ -158,7 +158,7 @@ TEST(Balance, GreedyCommKeepsTogetherWhoTalks) {
 
 TEST(Balance, GreedyCommPutsAnObjectOfEqualLoadWhereItTalks) {
     // Object i talks to 7 - i, and greedy puts no such two together.
-    const std::vector<Object> objects(8, Object{1, 0, 0});
+    const std::vector<MovableObject> objects(8, MovableObject{1, 0, 0});
     std::vector<Link> links;
     for (const int i : {0, 1, 2, 3})
         links.push_back({i, 7 - i, 10});
@@ -180,7 +180,7 @@ TEST(Balance, GreedyCommPutsAnObjectOfEqualLoadWhereItTalks) {
 }
 
 TEST(Balance, ForecastCountsLinksAndWhatMovesWithinANode) {
-    const std::vector<Object> objects{{1, 0, 100}, {1, 1, 100}, {1, 2, 100}};
+    const std::vector<MovableObject> objects{{1, 0, 100}, {1, 1, 100}, {1, 2, 100}};
     const std::vector<Link> links{{0, 1, 10}, {1, 2, 10}};
     Problem problem = problem_of(objects, 4, 2);
     problem.links = links;
@@ -196,7 +196,7 @@ TEST(Balance, ForecastCountsLinksAndWhatMovesWithinANode) {
 }
 
 TEST(Balance, RefineMovesNothingThatIsInBalance) {
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     for (int i = 0; i < 64; ++i)
         objects.push_back({1 + 0.01 * (i % 2), i % 16, 0});
     const Problem problem = problem_of(objects, 16);
@@ -253,7 +253,7 @@ std::vector<Link> random_links(std::mt19937 &random, int objects, int count) {
 
 TEST(Balance, RefineCommMovesObjectsToWhomTheyTalk) {
     // PE 0 has two too many. Its last two talk to PE 1's. For loads alone any two will do.
-    std::vector<Object> objects(8, Object{1, 0, 0});
+    std::vector<MovableObject> objects(8, MovableObject{1, 0, 0});
     objects[6].pe = objects[7].pe = 1;
     const std::vector<Link> links{{0, 1, 10}, {2, 3, 10}, {4, 6, 10}, {5, 7, 10}};
     Problem problem = problem_of(objects, 2);
@@ -272,7 +272,7 @@ TEST(Balance, RefineCommMovesObjectsToWhomTheyTalk) {
 
 TEST(Balance, RefineCommGoesToAPEThatIsNotTheLeastLoadedForItsLinks) {
     // Object 5 talks to PE 1, which has room; PE 2 has more.
-    std::vector<Object> objects(8, Object{0.5, 0, 0});
+    std::vector<MovableObject> objects(8, MovableObject{0.5, 0, 0});
     objects[6] = {1, 1, 0};
     objects[7] = {0.5, 2, 0};
     const std::vector<Link> links{{5, 6, 100}};
@@ -286,7 +286,7 @@ TEST(Balance, RefineCommGoesToAPEThatIsNotTheLeastLoadedForItsLinks) {
 }
 
 TEST(Balance, RefineCommMovesNothingThatIsInBalance) {
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     for (int i = 0; i < 64; ++i)
         objects.push_back({1, i % 16, 0});
     Problem problem = problem_of(objects, 16);
@@ -305,7 +305,7 @@ TEST(Balance, RefineCommEndsAndNeverMakesItWorse) {
     std::mt19937 random(7);
     for (int round = 0; round < 60; ++round) {
         const int pes = 2 + round % 15;
-        const std::vector<Object> objects = random_objects(random, pes * 8, pes);
+        const std::vector<MovableObject> objects = random_objects(random, pes * 8, pes);
         const std::vector<Link> links = random_links(random, pes * 8, pes * 16);
         Problem problem = problem_of(objects, pes, 1 + round % 4);
         problem.links = links;
@@ -322,7 +322,7 @@ TEST(Balance, RefineCommKeepsAMeshTogetherBetterThanRefine) {
     // 16 x 16 domains on 16 PEs, in blocks. Those of a corner have more work.
     std::mt19937 random(3);
     std::uniform_real_distribution<double> noise(0.95, 1.05);
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     std::vector<Link> links;
     for (int i = 0; i < 256; ++i) {
         const int x = i % 16;
@@ -350,7 +350,7 @@ TEST(Balance, RefineCommKeepsAMeshTogetherBetterThanRefine) {
 
 TEST(Balance, HierarchicalCommKeepsTalkersInANodeAndOnAPE) {
     // A mesh of 8 x 8, all on the first of four nodes.
-    const std::vector<Object> objects(64, Object{1, 0, 0});
+    const std::vector<MovableObject> objects(64, MovableObject{1, 0, 0});
     std::vector<Link> links;
     for (int i = 0; i < 64; ++i) {
         if (i % 8 < 7)
@@ -383,7 +383,7 @@ TEST(Balance, HierarchicalCrossesNodesLessThanGreedy) {
 
 // 5 PEs on nodes of 2: the last node has one.
 TEST(Balance, HierarchicalKnowsOfASmallLastNode) {
-    const std::vector<Object> objects(50, Object{1, 0, 0});
+    const std::vector<MovableObject> objects(50, MovableObject{1, 0, 0});
     Problem problem = problem_of(objects, 5, 2);
     EXPECT_LE(slowest(problem, assigned("hierarchical", problem)), 11);
     problem.moves_in_node = true;
@@ -395,7 +395,7 @@ TEST(Balance, HierarchicalMovesFewWithinANodeIfThatCostsSomething) {
     std::mt19937 random(8);
     for (const char *name : {"hierarchical", "hierarchicalcomm"})
         for (int round = 0; round < 20; ++round) {
-            std::vector<Object> objects = random_objects(random, 16 * 8, 8);
+            std::vector<MovableObject> objects = random_objects(random, 16 * 8, 8);
             Problem problem = problem_of(objects, 8, 4);
             problem.moves_in_node = true;
             const Assignment pe_of = assigned(name, problem);
@@ -412,7 +412,7 @@ TEST(Balance, HierarchicalMovesFewWithinANodeIfThatCostsSomething) {
 // On every line of a mesh, and in every small square, each node has about its part.
 TEST(Balance, SpreadPutsNeighboursApart) {
     constexpr int kSide = 32;
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     std::vector<Position> positions;
     for (int i = 0; i < kSide * kSide; ++i) {
         objects.push_back({1, 0, 0});
@@ -433,7 +433,7 @@ TEST(Balance, SpreadPutsNeighboursApart) {
     }
     EXPECT_LE(imbalance(node_loads_of(problem, pe_of)), 0.03);
     // Once apart, they stay.
-    std::vector<Object> placed = objects;
+    std::vector<MovableObject> placed = objects;
     for (std::size_t i = 0; i < placed.size(); ++i)
         placed[i].pe = pe_of[i];
     problem.objects = placed;
@@ -449,7 +449,7 @@ TEST(Balance, SpreadPutsNeighboursApart) {
 TEST(Balance, SpreadPutsNeighboursOnDifferentProcesses) {
     constexpr int kSide = 16;
     for (const int pes_of_node : {8, 4, 3}) {
-        std::vector<Object> objects(kSide * kSide, Object{1, 0, 0});
+        std::vector<MovableObject> objects(kSide * kSide, MovableObject{1, 0, 0});
         std::vector<Position> positions;
         for (int i = 0; i < kSide * kSide; ++i)
             positions.push_back({1. * (i % kSide), 1. * (i / kSide), 0});
@@ -472,12 +472,12 @@ TEST(Balance, SpreadPutsNeighboursOnDifferentProcesses) {
 }
 
 TEST(Balance, RotateMovesAllOfThemOnePEOn) {
-    const std::vector<Object> objects{{1, 0, 0}, {1, 2, 0}, {1, 1, 0}};
+    const std::vector<MovableObject> objects{{1, 0, 0}, {1, 2, 0}, {1, 1, 0}};
     EXPECT_EQ(assigned("rotate", problem_of(objects, 3)), (Assignment{1, 0, 2}));
 }
 
 TEST(Balance, AForecastCountsWhatCrossesNodes) {
-    const std::vector<Object> objects{{4, 0, 1000}, {2, 0, 500}, {1, 1, 10}, {1, 2, 10}};
+    const std::vector<MovableObject> objects{{4, 0, 1000}, {2, 0, 500}, {1, 1, 10}, {1, 2, 10}};
     const Problem problem = problem_of(objects, 4, 2);
     const Costs costs{0.25, 1e-3};
     // The second to PE 1 (the same node), the third to PE 3 (another node).
@@ -504,7 +504,7 @@ Forecast forecast_of(double gain_of_step_s, double move_s) {
 }
 
 TEST(Gate, OneOddMeasurementSaysNothing) {
-    Gate gate({1, 0.5});
+    MoveGate gate({1, 0.5});
     const auto costs = [&] { return gate.costs().seconds_per_object; };
     gate.measured(10, 1e6);
     EXPECT_DOUBLE_EQ(costs(), 1);
@@ -515,7 +515,7 @@ TEST(Gate, OneOddMeasurementSaysNothing) {
 }
 
 TEST(Gate, CostsFollowWhatIsMeasuredInBothDirections) {
-    Gate gate({1, 0.5});
+    MoveGate gate({1, 0.5});
     const auto take = [&](double seconds) { // for the move of one object
         for (int i = 0; i < 4; ++i)
             gate.measured(gate.costs().seconds_per_object, seconds);
@@ -528,7 +528,7 @@ TEST(Gate, CostsFollowWhatIsMeasuredInBothDirections) {
 }
 
 TEST(Gate, WhatIsLostByStayingAddsUpUntilItWouldHavePaidToMove) {
-    Gate gate({1, 0});
+    MoveGate gate({1, 0});
     const Forecast found = forecast_of(1, 10); // 4 steps gain 4
     for (int i = 0; i < 2; ++i) {              // and then anew
         for (int call = 0; call < 7; ++call)
@@ -539,7 +539,7 @@ TEST(Gate, WhatIsLostByStayingAddsUpUntilItWouldHavePaidToMove) {
 }
 
 TEST(Gate, WhatGainsNothingNeverPays) {
-    Gate gate({1, 0});
+    MoveGate gate({1, 0});
     EXPECT_FALSE(gate.pays(forecast_of(1, 7), 4));
     EXPECT_FALSE(gate.pays(forecast_of(1, 7), 4));
     EXPECT_FALSE(gate.pays(forecast_of(0, 0.5), 4)); // in balance: what was lost is forgotten

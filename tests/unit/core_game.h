@@ -15,7 +15,7 @@ namespace core_game {
 using namespace sennit::node;
 
 struct Game {
-    const Policy &policy;
+    const CorePolicy &policy;
     std::vector<Claimant> claimants;
     std::vector<Core> cores;
     std::unique_ptr<bool[]> recalled;
@@ -23,7 +23,7 @@ struct Game {
     Memory memory{};
     int recalls = 0;
 
-    Game(const Policy &with, int core_count, int domains = 1)
+    Game(const CorePolicy &with, int core_count, int domains = 1)
         : policy(with), cores(static_cast<std::size_t>(core_count)),
           recalled(new bool[static_cast<std::size_t>(core_count)]()) {
         for (int core = 0; core < core_count; ++core)
@@ -137,7 +137,7 @@ struct Game {
 };
 
 // Programs, ranks, domains and sets of cores at random.
-inline std::unique_ptr<Game> random_game(const Policy &policy, std::mt19937 &random) {
+inline std::unique_ptr<Game> random_game(const CorePolicy &policy, std::mt19937 &random) {
     const auto below = [&](int end) {
         return static_cast<int>(random() % static_cast<unsigned>(end));
     };

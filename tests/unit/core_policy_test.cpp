@@ -10,7 +10,7 @@ namespace {
 
 using namespace core_game;
 
-const Policy &policy(const char *name) {
+const CorePolicy &policy(const char *name) {
     return *policy_of(name);
 }
 
@@ -275,7 +275,7 @@ TEST(Lend, AServiceGetsWhatOthersLeave) {
 
 class EachPolicy : public testing::TestWithParam<std::string_view> {
   protected:
-    const Policy &policy_ = *policy_of(GetParam());
+    const CorePolicy &policy_ = *policy_of(GetParam());
 };
 
 // Random demands; then: is every core with somebody who may have it?

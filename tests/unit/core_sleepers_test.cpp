@@ -243,7 +243,7 @@ TEST_F(SharedCores, WhatTheDeadHeldIsFree) {
     if (child == 0) {
         Board board;
         Reason reason;
-        Member member;
+        ProcessInfo member;
         member.cores.add(0);
         member.cores.add(1);
         if (!board.open((folder_ + "/board").c_str(), reason))

@@ -24,7 +24,7 @@ constexpr pid_t kOther = 11;
 
 struct Exported : testing::Test {
     std::uint64_t add(pid_t who, const std::string &name, std::uint64_t address = 64) {
-        State state;
+        ExportState state;
         state.address = address;
         state.bytes = address * 2;
         std::uint64_t id = 0;
@@ -40,7 +40,7 @@ TEST_F(Exported, ARangeIsFoundByItsName) {
     EXPECT_EQ(outcome, Outcome::done);
     EXPECT_EQ(registry->find("field"), id);
     EXPECT_EQ(registry->find("fiel"), 0U);
-    State state;
+    ExportState state;
     ASSERT_TRUE(registry->get(id, state));
     EXPECT_EQ(state.address, 64U);
     EXPECT_EQ(state.bytes, 128U);
@@ -59,7 +59,7 @@ TEST_F(Exported, OnlyTheExporterPublishesAndTakesBack) {
     EXPECT_EQ(registry->publish(kOther, id), Outcome::not_own);
     EXPECT_EQ(registry->remove(kOther, id), Outcome::not_own);
     EXPECT_EQ(registry->publish(kSelf, id), Outcome::done);
-    State state;
+    ExportState state;
     ASSERT_TRUE(registry->get(id, state));
     EXPECT_EQ(state.version, 1U);
     EXPECT_EQ(registry->remove(kSelf, id), Outcome::done);
@@ -72,7 +72,7 @@ TEST_F(Exported, ARangeOfTheSameNameIsAnother) {
     registry->remove(kSelf, first);
     const std::uint64_t second = add(kOther, "field");
     EXPECT_NE(first, second);
-    State state;
+    ExportState state;
     EXPECT_FALSE(registry->get(first, state));
     EXPECT_TRUE(registry->get(second, state));
 }
@@ -93,12 +93,12 @@ TEST_F(Exported, TheEndOfARankTakesItsRangesBackAndWakesWhoWaits) {
     const std::uint64_t id = add(kSelf, "field");
     const std::uint64_t kept = add(kOther, "other");
     std::thread waiting([&] {
-        State state;
+        ExportState state;
         EXPECT_TRUE(registry->wait(-1, [&] { return !registry->get(id, state); }));
     });
     registry->end_of(kSelf);
     waiting.join();
-    State state;
+    ExportState state;
     EXPECT_TRUE(registry->get(kept, state));
     EXPECT_EQ(registry->find("field"), 0U);
 }
@@ -126,7 +126,7 @@ TEST_F(Exported, NoVersionIsMissed) {
     const std::uint64_t field = add(kSelf, "field");
     const std::uint64_t read = add(kOther, "read");
     const auto wait_for = [&](std::uint64_t id, std::uint64_t version) {
-        State state;
+        ExportState state;
         registry->wait(-1, [&] { return registry->get(id, state) && state.version >= version; });
     };
     std::uint64_t value = 0; // of the exporter; the reader looks at it in between
@@ -152,7 +152,7 @@ TEST_F(Exported, StressReadersSeeWholeRangesWhileOthersComeAndGo) {
     for (int i = 0; i < 2; ++i)
         threads.emplace_back([&] {
             while (!over.load()) {
-                State state;
+                ExportState state;
                 // Also if it ended meanwhile: then the state is as it was.
                 registry->get(latest.load(), state);
                 EXPECT_EQ(state.bytes, state.address * 2);
@@ -184,7 +184,7 @@ TEST(ExportedByProcesses, NobodyWaitsForARankThatIsStoppedOrKilled) {
     auto &shared = *new (memory) Shared;
     const auto add_and_remove = [&shared](pid_t self, const char *name) {
         std::uint64_t id = 0;
-        return shared.registry.add(self, name, State{}, id) == Outcome::done &&
+        return shared.registry.add(self, name, ExportState{}, id) == Outcome::done &&
                shared.registry.remove(self, id) == Outcome::done;
     };
     const pid_t other = fork();
@@ -208,7 +208,7 @@ TEST(ExportedByProcesses, NobodyWaitsForARankThatIsStoppedOrKilled) {
     EXPECT_EQ(shared.registry.find("theirs"), 0U);
     for (std::size_t i = 0; i < Registry::kMost; ++i) {
         std::uint64_t id = 0;
-        EXPECT_EQ(shared.registry.add(kSelf, std::to_string(i).c_str(), State{}, id),
+        EXPECT_EQ(shared.registry.add(kSelf, std::to_string(i).c_str(), ExportState{}, id),
                   Outcome::done);
     }
     munmap(memory, sizeof(Shared));
@@ -216,7 +216,7 @@ TEST(ExportedByProcesses, NobodyWaitsForARankThatIsStoppedOrKilled) {
 
 TEST_F(Exported, ANumberThatIsNoRangeIsNone) {
     const std::uint64_t id = add(kSelf, "field");
-    State state;
+    ExportState state;
     for (const std::uint64_t bit : {std::uint64_t{1} << 63, std::uint64_t{1} << 62}) {
         EXPECT_FALSE(registry->get(bit | id, state));
         EXPECT_EQ(registry->publish(kSelf, bit | id), Outcome::ended);
@@ -233,14 +233,14 @@ TEST_F(Exported, StressANameIsOneRanksAtATime) {
         threads.emplace_back([&, i] {
             for (int round = 0; round < 2'000; ++round) {
                 std::uint64_t id = 0;
-                const Outcome mine = registry->add(kSelf + i, "field", State{}, id);
+                const Outcome mine = registry->add(kSelf + i, "field", ExportState{}, id);
                 if (mine != Outcome::done) {
                     EXPECT_EQ(mine, Outcome::exists);
                     continue;
                 }
                 EXPECT_EQ(holders.fetch_add(1), 0);
                 EXPECT_EQ(registry->publish(kSelf + i, id), Outcome::done);
-                State state;
+                ExportState state;
                 EXPECT_TRUE(registry->get(id, state));
                 EXPECT_EQ(state.version, 1U);
                 holders.fetch_sub(1);

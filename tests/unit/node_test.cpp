@@ -117,8 +117,8 @@ class Process {
     pid_t pid_;
 };
 
-Member member(int rank) {
-    Member made;
+ProcessInfo member(int rank) {
+    ProcessInfo made;
     made.rank = rank;
     return made;
 }

@@ -42,14 +42,14 @@ struct Row {
         history.note(objects);
     }
     // Objects take the loads that are expected, as the strategy's callers do it.
-    Outlook look() {
-        Outlook outlook(problem, history);
+    LoadOutlook look() {
+        LoadOutlook outlook(problem, history);
         for (std::size_t i = 0; i < objects.size(); ++i)
             objects[i].load = outlook.loads()[i];
         return outlook;
     }
 
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     std::vector<Position> positions;
     std::vector<Link> links;
     Problem problem;
@@ -95,7 +95,7 @@ TEST(LoadOutlook, ANearestSourceIsFoundByPositions) {
 }
 
 TEST(LoadOutlook, WithoutPositionsLinksAreCounted) {
-    const std::vector<Object> objects(7);
+    const std::vector<MovableObject> objects(7);
     const std::vector<Link> links{{0, 1, 1}, {1, 2, 1}, {2, 3, 1}, {3, 0, 1}, {3, 4, 1}, {5, 6, 1}};
     Problem problem;
     problem.objects = objects;
@@ -112,8 +112,8 @@ TEST(LoadOutlook, AFrontReachesTheNextObjectsInTheirOrder) {
         positions ? row.use_positions() : row.use_links();
         for (const int first : {0, 8, 16})
             row.note(first, 8);
-        const Outlook outlook = row.look();
-        ASSERT_EQ(outlook.guess(), Outlook::Guess::front);
+        const LoadOutlook outlook = row.look();
+        ASSERT_EQ(outlook.guess(), LoadOutlook::Guess::front);
         std::vector<double> reached(row.objects.size());
         double sum = 0;
         for (const Passage &passage : outlook.passages()) {
@@ -144,7 +144,7 @@ TEST(LoadOutlook, WithoutAPeriodToTryItOnAFrontIsNotGuessed) {
         EXPECT_LT(row.history.periods(), 3U);
         row.note(first, 8);
         EXPECT_EQ(row.look().guess(),
-                  first < 16 ? Outlook::Guess::as_before : Outlook::Guess::front);
+                  first < 16 ? LoadOutlook::Guess::as_before : LoadOutlook::Guess::front);
     }
 }
 
@@ -152,8 +152,8 @@ TEST(LoadOutlook, WhereNothingTellsWhatIsNearThereIsNoFront) {
     Row row(60, 4);
     for (const int first : {0, 8, 16})
         row.note(first, 8);
-    const Outlook outlook = row.look();
-    EXPECT_EQ(outlook.guess(), Outlook::Guess::as_before);
+    const LoadOutlook outlook = row.look();
+    EXPECT_EQ(outlook.guess(), LoadOutlook::Guess::as_before);
     EXPECT_TRUE(outlook.passages().empty());
     EXPECT_TRUE(std::ranges::equal(outlook.loads(), row.history.loads(0)));
 }
@@ -172,7 +172,7 @@ TEST(LoadOutlook, LoadsThatStayOrChangeWithoutARuleAreAsBefore) {
             for (std::size_t i = 0; i < always.size(); ++i)
                 row.objects[i].load = always[i] * (1 + noisy * (noise(random) - 1));
             row.history.note(row.objects);
-            EXPECT_EQ(Outlook(row.problem, row.history).guess(), Outlook::Guess::as_before)
+            EXPECT_EQ(LoadOutlook(row.problem, row.history).guess(), LoadOutlook::Guess::as_before)
                 << noisy << ", period " << period;
         }
     }
@@ -186,8 +186,8 @@ TEST(LoadOutlook, LoadsThatGrowGoOnGrowing) {
             row.objects[i].load = 1 + static_cast<double>(i) * period;
         row.history.note(row.objects);
     }
-    const Outlook outlook = row.look();
-    EXPECT_EQ(outlook.guess(), Outlook::Guess::trend);
+    const LoadOutlook outlook = row.look();
+    EXPECT_EQ(outlook.guess(), LoadOutlook::Guess::trend);
     for (std::size_t i = 0; i < row.objects.size(); ++i)
         EXPECT_DOUBLE_EQ(outlook.loads()[i], 1 + static_cast<double>(i) * 3);
 }
@@ -216,8 +216,8 @@ struct Rows {
                     kAlways + (static_cast<int>(i) % kColumns / kWay == period ? kPassage : 0);
             history.note(objects);
         }
-        const Outlook outlook(problem, history);
-        EXPECT_EQ(outlook.guess(), Outlook::Guess::front);
+        const LoadOutlook outlook(problem, history);
+        EXPECT_EQ(outlook.guess(), LoadOutlook::Guess::front);
         for (std::size_t i = 0; i < objects.size(); ++i)
             objects[i].load = outlook.loads()[i];
         passages.assign(outlook.passages().begin(), outlook.passages().end());
@@ -248,7 +248,7 @@ struct Rows {
         return found;
     }
 
-    std::vector<Object> objects;
+    std::vector<MovableObject> objects;
     std::vector<Position> positions;
     std::vector<Passage> passages;
     Problem problem;
@@ -275,7 +275,7 @@ TEST(Follow, WhatIsApartAlreadyStaysInItsNode) {
 
 // Two PEs have as much work as each other in the whole period, but at each time one has all of it.
 TEST(Follow, AForecastComparesPartsOfThePeriod) {
-    std::vector<Object> objects{{3, 0, 0}, {3, 0, 0}, {3, 1, 0}, {3, 1, 0}};
+    std::vector<MovableObject> objects{{3, 0, 0}, {3, 0, 0}, {3, 1, 0}, {3, 1, 0}};
     std::vector<Passage> passages;
     for (int object = 0; object < 4; ++object) {
         Passage passage{object, 2, {}}; // of the load, 1 is always there
@@ -309,7 +309,7 @@ TEST(Follow, WithoutAFrontItIsSpread) {
         Row row(static_cast<int>(1 + random() % 60), static_cast<int>(1 + random() % 9));
         if (round % 2 == 0)
             row.use_positions();
-        for (Object &one : row.objects)
+        for (MovableObject &one : row.objects)
             one.load = load(random);
         EXPECT_EQ(strategy_of("follow")->assign(row.problem),
                   strategy_of("spread")->assign(row.problem));

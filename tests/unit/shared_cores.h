@@ -37,7 +37,7 @@ class SharedCores : public testing::Test {
         Slot *slot;
         Share share;
         Process(Board &its, std::uint64_t job, int cores, bool tells_threads = false) : board(its) {
-            Member member;
+            ProcessInfo member;
             for (int core = 0; core < cores; ++core)
                 member.cores.add(core);
             slot = board.join(job, member);

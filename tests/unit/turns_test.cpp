@@ -11,9 +11,9 @@ namespace sennit::virt {
 namespace {
 
 // Of two workers, one runs `self`, and the other one sleeps.
-class TwoWorkers : public Turns {
+class TwoWorkers : public FiberTurns {
   public:
-    TwoWorkers() : Turns(g_rank_fiber_calls) {
+    TwoWorkers() : FiberTurns(g_rank_fiber_calls) {
         workers_end_.store(2);
         sleeping_.store(1);
     }

@@ -27,7 +27,7 @@ enum class Way {
 };
 enum class Place { away, waiting, ready, running };
 
-struct Turns {
+struct FiberTurns {
     int changed = 0; // the fiber goes on for good when all have changed something
     int seen_changes = 0;
     bool saw_change = false; // the home thread
@@ -38,10 +38,10 @@ struct Turns {
     int pc[kThreads] = {};
     int seen_wakes[kWorkers] = {};
     bool asleep[kWorkers] = {};
-    auto operator<=>(const Turns &) const = default;
+    auto operator<=>(const FiberTurns &) const = default;
 };
 
-bool others_ready(const Turns &s) {
+bool others_ready(const FiberTurns &s) {
     return s.place == Place::ready || s.rung;
 }
 
@@ -59,7 +59,7 @@ void wake_one(State &s) {
 enum RingStep { kChange, kMark, kRing, kHelp, kWake, kRung, kParks, kLooks };
 
 // Turns::ring; who only helps begins at kHelp.
-Outcome ring_step(Turns &s, int &pc, Way way) {
+Outcome ring_step(FiberTurns &s, int &pc, Way way) {
     switch (pc) {
     case kChange:
         ++s.changed;
@@ -91,7 +91,7 @@ Outcome ring_step(Turns &s, int &pc, Way way) {
 }
 
 // The fiber leaves its home: parked() in ranks/fibers/home.cpp.
-Outcome home_step(Turns &s, Way way) {
+Outcome home_step(FiberTurns &s, Way way) {
     int &pc = s.pc[kHome];
     if (pc != kParks && pc != kLooks)
         return ring_step(s, pc, way);
@@ -124,19 +124,19 @@ enum WorkStep {
 };
 
 // Until all have changed something, it waits again, for what it has not seen yet.
-void run(Turns &s, int worker) {
+void run(FiberTurns &s, int worker) {
     s.seen_changes = s.changed;
     s.place = s.changed == kRingers ? Place::running : Place::away;
     s.pc[kRingers + worker] = kSettle;
 }
 
-void judge(Turns &s) {
+void judge(FiberTurns &s) {
     if (s.place == Place::waiting)
         s.place = Place::ready;
 }
 
 // take_rung(), under the lock.
-void take_step(Turns &s, int &pc, Way way) {
+void take_step(FiberTurns &s, int &pc, Way way) {
     if (pc == kTake) {
         s.locked = true;
         pc = !s.rung ? kPick : way == Way::marks_then_lists ? kUnmark : kJudge;
@@ -155,7 +155,7 @@ void take_step(Turns &s, int &pc, Way way) {
     ++pc;
 }
 
-Outcome work_step(Turns &s, int worker, Way way) {
+Outcome work_step(FiberTurns &s, int worker, Way way) {
     int &pc = s.pc[kRingers + worker];
     if (s.place == Place::running)
         return Outcome::ended;
@@ -221,7 +221,7 @@ Outcome work_step(Turns &s, int worker, Way way) {
 }
 
 // The first tick that finds a fiber for which somebody has rung.
-Outcome watch_step(Turns &s, Way way) {
+Outcome watch_step(FiberTurns &s, Way way) {
     int &pc = s.pc[kWatcher];
     if (s.place == Place::running || pc > kSearch)
         return Outcome::ended;
@@ -240,7 +240,7 @@ Outcome watch_step(Turns &s, Way way) {
 }
 
 // Kills the first ringer after its change. The second one rings later, and finds what is left.
-Outcome kill_step(Turns &s) {
+Outcome kill_step(FiberTurns &s) {
     if (s.is_over)
         return Outcome::ended;
     if (s.pc[0] == kChange)
@@ -251,14 +251,14 @@ Outcome kill_step(Turns &s) {
 }
 
 std::string failure_of_turns(Way way, bool from_home, bool with_killer = false) {
-    Turns start;
+    FiberTurns start;
     start.is_over = !with_killer;
     start.pc[kWatcher] = with_killer ? int(kTake) : int(kAsleep);
     for (int worker = 0; worker < kWorkers; ++worker)
         start.pc[kRingers + worker] = kTake;
     start.pc[kRingers] = from_home ? kTake : kSettle;
     start.pc[kHome] = from_home ? kParks : kRung;
-    return failure_of(start, kThreads, [way](Turns &s, int thread, std::string &) {
+    return failure_of(start, kThreads, [way](FiberTurns &s, int thread, std::string &) {
         if (thread == kKiller)
             return kill_step(s);
         if (thread == kWatcher)

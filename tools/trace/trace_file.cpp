@@ -287,8 +287,8 @@ std::int64_t TraceFile::to_common(std::int64_t own) const {
     const std::uint32_t count = header.meetings;
     if (count == 0)
         return own;
-    const Meeting &first = header.meeting[0];
-    const Meeting &last = header.meeting[count - 1];
+    const ClockOffset &first = header.meeting[0];
+    const ClockOffset &last = header.meeting[count - 1];
     if (count == 1 || last.monotonic_ns <= first.monotonic_ns)
         return own + first.offset_ns;
     const double part = static_cast<double>(own - first.monotonic_ns) /

@@ -16,7 +16,7 @@ int free_own_cores(const View &view, int claimant) {
 }
 
 // The claimant that is first in line for the core once it is free, if its owner does not want it.
-int first_in_line(const View &view, Order &order, int core) {
+int first_in_line(const View &view, TakingOrder &order, int core) {
     int best = kNobody;
     for (int one = 0; one < count_of(view.claimants); ++one)
         if (wants_to_borrow(view, core, one) &&
@@ -26,7 +26,8 @@ int first_in_line(const View &view, Order &order, int core) {
 }
 
 // Cores on their way to the claimant that are not its own.
-int borrowed_soon(const View &view, Order &order, int claimant, std::span<const bool> is_recalled) {
+int borrowed_soon(const View &view, TakingOrder &order, int claimant,
+                  std::span<const bool> is_recalled) {
     int sum = 0;
     for (int core = 0; core < count_of(view.cores); ++core)
         sum += is_recalled[static_cast<std::size_t>(core)] &&
@@ -39,7 +40,7 @@ int borrowed_soon(const View &view, Order &order, int claimant, std::span<const 
 }
 
 // May it ask the user of a core that neither of them owns to go?
-bool may_displace(const View &view, Order &order, int core, int claimant) {
+bool may_displace(const View &view, TakingOrder &order, int core, int claimant) {
     const Core &one = core_of(view, core);
     return one.user != kNobody && one.user != claimant && one.owner != one.user &&
            one.owner != claimant && !is_kept_for_owner(view, core) &&
@@ -56,7 +57,7 @@ bool Lend::may_take(const View &view, int core, int claimant) const {
         return true;
     if (is_kept_for_owner(view, core) || !may_borrow(view, claimant))
         return false;
-    Order order(view);
+    TakingOrder order(view);
     int wanted = 0;
     for (int one = 0; one < count_of(view.claimants); ++one)
         if (one != claimant && wants_to_borrow(view, core, one) &&
@@ -73,13 +74,13 @@ bool Lend::may_take(const View &view, int core, int claimant) const {
 int Lend::receiver(const View &view, int core) const {
     if (is_kept_for_owner(view, core))
         return core_of(view, core).owner;
-    Order order(view);
+    TakingOrder order(view);
     return first_in_line(view, order, core);
 }
 
 int Lend::recalls(const View &view, int claimant, std::span<const bool> is_recalled) const {
     const int wants = claimant_of(view, claimant).wants;
-    Order order(view);
+    TakingOrder order(view);
     const OwnCores own = own_cores_in_use(view, order, claimant, is_recalled);
     if (own.recalled >= wants)
         return kNobody;
@@ -122,7 +123,7 @@ int Static::receiver(const View &view, int core) const {
     const int owner = core_of(view, core).owner;
     if (owner != kNobody && is_kept_for_owner(view, core))
         return owner;
-    Order order(view);
+    TakingOrder order(view);
     int best = kNobody;
     for (int one = 0; one < count_of(view.claimants); ++one)
         if (claimant_of(view, one).leftover && wants_to_borrow(view, core, one) &&
@@ -132,7 +133,7 @@ int Static::receiver(const View &view, int core) const {
 }
 
 int Static::recalls(const View &view, int claimant, std::span<const bool> is_recalled) const {
-    Order order(view);
+    TakingOrder order(view);
     const OwnCores own = own_cores_in_use(view, order, claimant, is_recalled);
     return own.recalled < claimant_of(view, claimant).wants ? own.next : kNobody;
 }

@@ -9,7 +9,7 @@
 
 namespace sennit::node {
 
-class Lend : public Policy {
+class Lend : public CorePolicy {
   public:
     bool may_take(const View &view, int core, int claimant) const override;
     int receiver(const View &view, int core) const override;
@@ -20,7 +20,7 @@ class Lend : public Policy {
 // The policy `static`: only the owner uses a core, and nobody else even if the owner does not use
 // it. A service owns no core. It alone may use what owners leave.
 
-class Static : public Policy {
+class Static : public CorePolicy {
   public:
     bool may_take(const View &view, int core, int claimant) const override;
     int receiver(const View &view, int core) const override;

@@ -21,7 +21,7 @@ constexpr Fair kFair;
 constexpr Moldable kMoldable;
 
 constexpr std::string_view kNames[] = {"static", "lend", "fair", "moldable"};
-constexpr const Policy *kPolicies[] = {&kStatic, &kLend, &kFair, &kMoldable};
+constexpr const CorePolicy *kPolicies[] = {&kStatic, &kLend, &kFair, &kMoldable};
 static_assert(std::size(kNames) == std::size(kPolicies));
 
 } // namespace
@@ -30,7 +30,7 @@ std::span<const std::string_view> policy_names() {
     return kNames;
 }
 
-const Policy *policy_of(std::string_view name) {
+const CorePolicy *policy_of(std::string_view name) {
     for (std::size_t i = 0; i < std::size(kNames); ++i)
         if (kNames[i] == name)
             return kPolicies[i];

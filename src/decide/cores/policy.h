@@ -91,7 +91,7 @@ struct Memory {
     Program programs[kMostPrograms];
 };
 
-class Policy {
+class CorePolicy {
   public:
     // May `claimant` take this core? Nobody uses the core, and a thread of the claimant has none.
     virtual bool may_take(const View &view, int core, int claimant) const = 0;
@@ -105,12 +105,12 @@ class Policy {
     virtual bool rethink(const View &view, std::int64_t now_ns, Memory &memory) const = 0;
 
   protected:
-    ~Policy() = default; // all policies are constants
+    ~CorePolicy() = default; // all policies are constants
 };
 
 // The free core that the claimant should take, among those that it may take: its own one, else one
 // in its domains, else any. kNobody: there is none.
-int best_free(const Policy &policy, const View &view, int claimant);
+int best_free(const CorePolicy &policy, const View &view, int claimant);
 
 // Called after rethink(): find a core whose user is to leave it at its next scheduling point,
 // because the program uses more cores than its limit. Only borrowed cores are chosen. It finds one
@@ -129,7 +129,7 @@ constexpr int kMostDivided = 1024;
 const Memory::Program *find_program(const Memory &memory, int program);
 
 // "static", "lend", "fair", "moldable"; null: no such policy. (SENNIT_POOL_POLICY, `sennit pool`.)
-const Policy *policy_of(std::string_view name);
+const CorePolicy *policy_of(std::string_view name);
 std::span<const std::string_view> policy_names();
 
 // The programs of a view, each with its row of the memory. rethink() works on them.

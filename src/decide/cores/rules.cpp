@@ -59,14 +59,14 @@ std::uint32_t domain_bit(int domain) {
 
 } // namespace
 
-int Order::first_of_program(int claimant) const {
+int TakingOrder::first_of_program(int claimant) const {
     int first = 0;
     while (claimant_of(view_, first).program != claimant_of(view_, claimant).program)
         ++first;
     return first;
 }
 
-Order::Standing Order::counted(int claimant) const {
+TakingOrder::Standing TakingOrder::counted(int claimant) const {
     Standing found{};
     const int program = claimant_of(view_, claimant).program;
     found.program_uses = used_by_program(view_, program);
@@ -80,7 +80,7 @@ Order::Standing Order::counted(int claimant) const {
 }
 
 // The sums of a program are made at its first claimant, then told to the others.
-void Order::count() {
+void TakingOrder::count() {
     const int claimants = count_of(view_.claimants);
     known_ = std::min(claimants, kCounted);
     std::fill(of_, of_ + known_, Standing{});
@@ -102,7 +102,7 @@ void Order::count() {
     }
 }
 
-double Order::load(int claimant, int core, bool of_program, int more) const {
+double TakingOrder::load(int claimant, int core, bool of_program, int more) const {
     const Standing one = claimant < known_ ? of_[claimant] : counted(claimant);
     const std::uint32_t domains = of_program ? one.program_domains : one.domains;
     const int uses = of_program ? one.program_uses : claimant_of(view_, claimant).uses;
@@ -111,7 +111,7 @@ double Order::load(int claimant, int core, bool of_program, int more) const {
     return (near ? 1 : 2) * (uses + more) / std::max(share, 1e-9);
 }
 
-bool Order::comes_before(int core, int one, int other, Moved moved) {
+bool TakingOrder::comes_before(int core, int one, int other, Moved moved) {
     const Claimant &a = claimant_of(view_, one), &b = claimant_of(view_, other);
     if (a.leftover != b.leftover)
         return b.leftover;
@@ -129,7 +129,7 @@ bool Order::comes_before(int core, int one, int other, Moved moved) {
     return mine < its;
 }
 
-OwnCores own_cores_in_use(const View &view, Order &order, int claimant,
+OwnCores own_cores_in_use(const View &view, TakingOrder &order, int claimant,
                           std::span<const bool> is_recalled) {
     OwnCores found;
     for (int core = 0; core < count_of(view.cores); ++core) {
@@ -176,7 +176,7 @@ int surplus(const View &view, std::span<const bool> is_recalled) {
     return kNobody;
 }
 
-int best_free(const Policy &policy, const View &view, int claimant) {
+int best_free(const CorePolicy &policy, const View &view, int claimant) {
     int near = kNobody, any = kNobody;
     for (int core = 0; core < count_of(view.cores); ++core) {
         const Core &one = core_of(view, core);

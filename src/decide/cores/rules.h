@@ -44,9 +44,9 @@ bool is_kept_for_owner(const View &view, int core);
 // The numbers are counted once, at the first question. For claimants beyond kCounted they are
 // counted each time, because an Order lies on stacks that may be small.
 enum class Moved : bool { no, yes };
-class Order {
+class TakingOrder {
   public:
-    explicit Order(const View &view) : view_(view) {}
+    explicit TakingOrder(const View &view) : view_(view) {}
     bool comes_before(int core, int one, int other, Moved moved);
 
   private:
@@ -73,7 +73,7 @@ struct OwnCores {
     int recalled = 0;
     int next = kNobody;
 };
-OwnCores own_cores_in_use(const View &view, Order &order, int claimant,
+OwnCores own_cores_in_use(const View &view, TakingOrder &order, int claimant,
                           std::span<const bool> is_recalled);
 
 // Is there a claimant that wants a core, uses none and owns none? Nobody will give it one, so it

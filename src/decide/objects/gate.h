@@ -15,10 +15,10 @@
 
 namespace sennit::balance {
 
-class Gate {
+class MoveGate {
   public:
     // `guess` is believed until moves were measured twice.
-    explicit Gate(const Costs &guess) : guess_(guess) {}
+    explicit MoveGate(const Costs &guess) : guess_(guess) {}
 
     // For the next forecast.
     Costs costs() const;

@@ -26,7 +26,7 @@ struct Candidate {
 
 } // namespace
 
-std::vector<int> by_falling_load(std::span<const Object> objects) {
+std::vector<int> by_falling_load(std::span<const MovableObject> objects) {
     std::vector<int> order(objects.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
@@ -44,14 +44,14 @@ Assignment Greedy::assign(const Problem &problem) const {
 
 Assignment GreedyComm::assign(const Problem &problem) const {
     Assignment pe_of(problem.objects.size(), kNotPlaced);
-    const Neighbours neighbours(problem);
+    const LinksByObject neighbours(problem);
     LeastLoaded least(problem);
     for (const int object : by_falling_load(problem.objects)) {
         const double load = problem.objects[index(object)].load;
         const auto told = neighbours.of(object);
         const auto candidate = [&](int pe) {
             Candidate found{.pe = pe};
-            for (const Neighbours::End &end : told) {
+            for (const LinksByObject::End &end : told) {
                 const int there = pe_of[index(end.object)];
                 if (there == kNotPlaced)
                     continue;
@@ -62,7 +62,7 @@ Assignment GreedyComm::assign(const Problem &problem) const {
             return found;
         };
         Candidate best = candidate(least.first());
-        for (const Neighbours::End &end : told)
+        for (const LinksByObject::End &end : told)
             if (const int pe = pe_of[index(end.object)]; pe != kNotPlaced)
                 best = std::min(best, candidate(pe));
         least.put_on(best.pe, load, best.links_s);

@@ -28,7 +28,7 @@ class GreedyComm final : public Strategy {
 };
 
 // Indices of the objects, the heaviest first. Of equal objects the first comes first.
-std::vector<int> by_falling_load(std::span<const Object> objects);
+std::vector<int> by_falling_load(std::span<const MovableObject> objects);
 
 // The PEs by load, the least loaded first. Greedy strategies put objects on them.
 

@@ -30,7 +30,7 @@ double mean_of(std::span<const double> speeds) {
 // The links of a node's objects among each other, by their numbers there. What they tell objects
 // elsewhere is added to their loads: it costs the same on each PE of the node.
 std::vector<Link> links_within(const Problem &problem, std::span<const int> members,
-                               std::span<Object> inner, double speed) {
+                               std::span<MovableObject> inner, double speed) {
     std::vector<int> place(problem.objects.size(), -1);
     for (std::size_t i = 0; i < members.size(); ++i)
         place[index(members[i])] = static_cast<int>(i);
@@ -48,13 +48,13 @@ std::vector<Link> links_within(const Problem &problem, std::span<const int> memb
 
 // The objects are those of one node, but some are on PEs of others (their `pe` does not exist
 // here). These go to the PEs that have least.
-void let_in(const Problem &node, std::span<Object> objects) {
+void let_in(const Problem &node, std::span<MovableObject> objects) {
     LeastLoaded least(node);
-    for (const Object &object : objects)
+    for (const MovableObject &object : objects)
         if (object.pe >= 0 && object.pe < node.pes)
             least.put_on(object.pe, object.load);
     for (const int object : by_falling_load(objects))
-        if (Object &one = objects[index(object)]; one.pe < 0 || one.pe >= node.pes)
+        if (MovableObject &one = objects[index(object)]; one.pe < 0 || one.pe >= node.pes)
             one.pe = least.put(one.load);
 }
 
@@ -68,7 +68,7 @@ struct Levels {
 Assignment nodes_first(const Problem &problem, std::span<const int> from, const Levels &levels) {
     const Strategy &pes = problem.moves_in_node ? levels.nodes : levels.dealing;
     // Nodes as PEs.
-    std::vector<Object> objects(problem.objects.begin(), problem.objects.end());
+    std::vector<MovableObject> objects(problem.objects.begin(), problem.objects.end());
     for (std::size_t i = 0; i < objects.size(); ++i)
         objects[i].pe = problem.node_of(from[i]);
     const std::vector<double> speeds = speeds_of_nodes(problem);
@@ -96,7 +96,7 @@ Assignment nodes_first(const Problem &problem, std::span<const int> from, const 
         };
         inner.speeds = part(problem.speeds);
         inner.fixed_s = part(problem.fixed_s);
-        std::vector<Object> members;
+        std::vector<MovableObject> members;
         members.reserve(held[index(node)].size());
         for (const int object : held[index(node)]) {
             members.push_back(problem.objects[index(object)]);

@@ -35,8 +35,8 @@ std::vector<double> with(std::span<const Passage> passages, Periods periods) {
     return loads;
 }
 
-Outlook::Guess best_guess(const Problem &problem, Periods periods) {
-    using Guess = Outlook::Guess;
+LoadOutlook::Guess best_guess(const Problem &problem, Periods periods) {
+    using Guess = LoadOutlook::Guess;
     if (periods.size() < 3)
         return Guess::as_before;
     const Periods before = periods.subspan(1);
@@ -55,17 +55,17 @@ Outlook::Guess best_guess(const Problem &problem, Periods periods) {
 
 } // namespace
 
-void History::note(std::span<const Object> objects) {
+void History::note(std::span<const MovableObject> objects) {
     std::vector<double> loads;
     loads.reserve(objects.size());
-    for (const Object &object : objects)
+    for (const MovableObject &object : objects)
         loads.push_back(object.load);
     loads_.push_front(std::move(loads));
     if (loads_.size() > kPeriods)
         loads_.pop_back();
 }
 
-Outlook::Outlook(const Problem &problem, const History &history)
+LoadOutlook::LoadOutlook(const Problem &problem, const History &history)
     : loads_(history.loads(0).begin(), history.loads(0).end()) {
     std::vector<std::span<const double>> periods;
     periods.reserve(history.periods());

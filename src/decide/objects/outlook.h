@@ -26,7 +26,7 @@ class History {
   public:
     static constexpr std::size_t kPeriods = 4;
 
-    void note(std::span<const Object> objects);
+    void note(std::span<const MovableObject> objects);
     std::size_t periods() const { return loads_.size(); }
     // The last period is 0 periods ago.
     std::span<const double> loads(std::size_t ago) const { return loads_[ago]; }
@@ -35,12 +35,12 @@ class History {
     std::deque<std::vector<double>> loads_;
 };
 
-class Outlook {
+class LoadOutlook {
   public:
     enum class Guess { as_before, trend, front };
 
     // Of the problem, only positions and links are looked at. There is a period at least.
-    Outlook(const Problem &problem, const History &history);
+    LoadOutlook(const Problem &problem, const History &history);
 
     Guess guess() const { return guess_; }
     // Of each object: the mean of the coming period.

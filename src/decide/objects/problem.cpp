@@ -50,7 +50,7 @@ double mean_s(const Problem &problem) {
         work += problem.fixed_of(pe) * problem.speed_of(pe);
         speed += problem.speed_of(pe);
     }
-    for (const Object &object : problem.objects)
+    for (const MovableObject &object : problem.objects)
         work += object.load;
     return work / speed;
 }
@@ -58,7 +58,7 @@ double mean_s(const Problem &problem) {
 Assignment where_they_are(const Problem &problem) {
     Assignment pe_of(problem.objects.size());
     std::transform(problem.objects.begin(), problem.objects.end(), pe_of.begin(),
-                   [](const Object &object) { return object.pe; });
+                   [](const MovableObject &object) { return object.pe; });
     return pe_of;
 }
 
@@ -146,14 +146,14 @@ Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Cost
 namespace {
 
 std::vector<double> by_links(const Problem &problem, std::span<const int> sources) {
-    const Neighbours neighbours(problem);
+    const LinksByObject neighbours(problem);
     std::vector<double> distances(problem.objects.size(), kOutOfReach);
     std::deque<int> reached(sources.begin(), sources.end());
     for (const int source : sources)
         distances[index(source)] = 0;
     for (; !reached.empty(); reached.pop_front()) {
         const int object = reached.front();
-        for (const Neighbours::End &end : neighbours.of(object)) {
+        for (const LinksByObject::End &end : neighbours.of(object)) {
             if (distances[index(end.object)] != kOutOfReach)
                 continue;
             distances[index(end.object)] = distances[index(object)] + 1;

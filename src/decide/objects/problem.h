@@ -18,7 +18,7 @@
 
 namespace sennit::balance {
 
-struct Object {
+struct MovableObject {
     double load = 0;       // seconds of work in a step, on a PE of speed 1; not negative
     int pe = 0;            // where the object is
     std::size_t bytes = 0; // that are sent if it moves to another node
@@ -54,7 +54,7 @@ inline std::size_t index(int number) {
 }
 
 struct Problem {
-    std::span<const Object> objects;
+    std::span<const MovableObject> objects;
     std::span<const Position> positions; // of the objects; empty: not known
     int pes = 1;
     int pes_of_node = 1;
@@ -208,9 +208,9 @@ inline std::uint64_t end_with_thieves(const PieceLoads &pieces, std::span<const 
 // Whom each object talks to.
 
 // The links of each object, one after the other.
-class Neighbours {
+class LinksByObject {
   public:
-    explicit Neighbours(const Problem &problem) : first_(problem.objects.size() + 1) {
+    explicit LinksByObject(const Problem &problem) : first_(problem.objects.size() + 1) {
         for (const Link &link : problem.links) {
             ++first_[index(link.a) + 1];
             ++first_[index(link.b) + 1];

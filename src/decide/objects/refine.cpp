@@ -165,7 +165,7 @@ class LinkedMoves {
         };
         add(from, -work_s(object, from));
         add(to, work_s(object, to));
-        for (const Neighbours::End &end : neighbours_.of(object)) {
+        for (const LinksByObject::End &end : neighbours_.of(object)) {
             const int there = pe_of_[index(end.object)];
             const double before_s = end.bytes * problem_.seconds_per_byte_of(from, there);
             const double after_s = end.bytes * problem_.seconds_per_byte_of(to, there);
@@ -188,7 +188,7 @@ class LinkedMoves {
             if (one.pe == from)
                 move.relief_s = -one.seconds;
         }
-        for (const Neighbours::End &end : neighbours_.of(object)) {
+        for (const LinksByObject::End &end : neighbours_.of(object)) {
             const int there = pe_of_[index(end.object)];
             move.saved_s += 2 * end.bytes *
                             (problem_.seconds_per_byte_of(from, there) -
@@ -222,7 +222,7 @@ class LinkedMoves {
             if (problem_.objects[index(object)].load <= 0)
                 continue;
             std::set<int> receivers{least, least_near};
-            for (const Neighbours::End &end : neighbours_.of(object))
+            for (const LinksByObject::End &end : neighbours_.of(object))
                 receivers.insert(pe_of_[index(end.object)]);
             receivers.erase(from);
             for (const int to : receivers) {
@@ -264,7 +264,7 @@ class LinkedMoves {
     }
 
     const Problem &problem_;
-    const Neighbours neighbours_;
+    const LinksByObject neighbours_;
     Assignment pe_of_;
     std::vector<double> times_; // of each PE, with its links
     double limit_s_ = 0;

@@ -81,7 +81,7 @@ void join_board(const node::Membership &membership, std::uint64_t job, int rank,
                 node::Reason &reason) {
     if (!g_crowd.board.open(membership.path, reason))
         return;
-    node::Member member = node::own_member(membership);
+    node::ProcessInfo member = node::own_member(membership);
     member.rank = rank;
     member.cores = cores_of_program();
     member.threads = threads_of_program();

@@ -164,7 +164,7 @@ Described Timeline::describe(const CallFacts &facts, std::uint64_t bytes) {
         {facts.name, direction, peer, tag, facts.requests, bytes, group ? group->id : 0, 0},
         {direction, peer, tag, bytes},
         group};
-    Mail &mail = described.mail;
+    CountedMessage &mail = described.mail;
     if (!group) { // a message that a probe has found
         mail.peer = SENNIT_TRACE_ANY;
         mail.tag = SENNIT_TRACE_ANY;
@@ -223,7 +223,7 @@ void Timeline::waits_for(MPI_Request request) const {
 }
 
 void Timeline::end(const Described &described, int source, int tag, std::uint64_t bytes) {
-    Mail mail = described.mail;
+    CountedMessage mail = described.mail;
     if (mail.direction == SENNIT_NOTICE_RECEIVE && source >= 0) {
         if (described.group)
             mail.peer = described.group->world_rank(source);

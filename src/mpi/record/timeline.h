@@ -53,7 +53,7 @@ struct KnownGroup {
 // What is told of an operation. Nothing is initialized, for this is part of Traced.
 struct Described {
     sennit_trace_call call;  // for the trace
-    Mail mail;               // for who counts messages
+    CountedMessage mail;     // for who counts messages
     const KnownGroup *group; // as long as the communicator lives; null: not known
 };
 

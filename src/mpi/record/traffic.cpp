@@ -15,11 +15,11 @@ namespace {
 constexpr std::uint32_t kFirstRoom = 16;
 constexpr std::uint32_t kMostRows = 1u << 14;
 
-bool is_same(const Mail &a, const Mail &b) {
+bool is_same(const CountedMessage &a, const CountedMessage &b) {
     return a.direction == b.direction && a.peer == b.peer && a.tag == b.tag;
 }
 
-std::size_t hash(const Mail &mail) {
+std::size_t hash(const CountedMessage &mail) {
     const std::uint64_t both = std::uint64_t{static_cast<std::uint32_t>(mail.peer)} << 33 |
                                std::uint64_t{static_cast<std::uint32_t>(mail.tag)} << 1 |
                                (mail.direction == SENNIT_NOTICE_SEND ? 1u : 0u);
@@ -54,10 +54,10 @@ struct Traffic::Rows {
     std::uint32_t room = 0; // a power of two, and more than are used, or 0
     std::uint32_t used = 0;
     int rank = -1; // of this process
-    Mail *rows = nullptr;
+    CountedMessage *rows = nullptr;
     Rows *next = nullptr;
 
-    Mail &place_of(const Mail &mail) const {
+    CountedMessage &place_of(const CountedMessage &mail) const {
         std::size_t at = hash(mail) & (room - 1);
         while (rows[at].direction != 0 && !is_same(rows[at], mail))
             at = (at + 1) & (room - 1);
@@ -72,7 +72,8 @@ struct Traffic::Rows {
             return false;
         Rows larger = *this;
         larger.room = room == 0 ? kFirstRoom : 2 * room;
-        larger.rows = static_cast<Mail *>(std::calloc(larger.room, sizeof(Mail)));
+        larger.rows =
+            static_cast<CountedMessage *>(std::calloc(larger.room, sizeof(CountedMessage)));
         if (!larger.rows)
             return false;
         for (std::uint32_t i = 0; i < room; ++i)
@@ -83,9 +84,9 @@ struct Traffic::Rows {
         return true;
     }
 
-    void add(const Mail &mail) {
+    void add(const CountedMessage &mail) {
         if (room != 0) {
-            if (Mail &known = place_of(mail); known.direction != 0) {
+            if (CountedMessage &known = place_of(mail); known.direction != 0) {
                 known.bytes += mail.bytes;
                 return;
             }
@@ -125,7 +126,7 @@ int Traffic::watch(std::uint32_t account, bool on) {
     return SENNIT_SUCCESS;
 }
 
-void Traffic::note(const Mail &mail) {
+void Traffic::note(const CountedMessage &mail) {
     if (mail.direction == 0 || mail.bytes == 0 || !any())
         return;
     const std::uint32_t account = account_of_caller();
@@ -143,7 +144,7 @@ int Traffic::take(std::uint32_t account, void (*visit)(void *arg, const sennit_t
     if (!known || !visit)
         return SENNIT_ERR_PARAMETER;
     for (std::uint32_t i = 0; i < known->room; ++i) {
-        Mail &mail = known->rows[i];
+        CountedMessage &mail = known->rows[i];
         if (mail.direction == 0)
             continue;
         const sennit_traffic row = {mail.direction, known->rank, mail.peer, mail.tag, mail.bytes};

@@ -16,7 +16,7 @@
 namespace sennit::mpi {
 
 // A message, as its sender or its receiver knows it.
-struct Mail {
+struct CountedMessage {
     int direction; // enum sennit_notice; 0: none that is counted
     int peer;      // its rank in MPI_COMM_WORLD, or SENNIT_TRACE_ANY
     int tag;       // or SENNIT_TRACE_ANY
@@ -33,7 +33,7 @@ class Traffic {
 
     int watch(std::uint32_t account, bool on);
     // The calling task's message. Ignored if nobody watches its account.
-    void note(const Mail &mail);
+    void note(const CountedMessage &mail);
     // Visits what was counted for the account; counting begins anew. The visitor must not call MPI.
     int take(std::uint32_t account, void (*visit)(void *arg, const sennit_traffic *row), void *arg);
 

@@ -3,7 +3,7 @@
 
 namespace sennit::ompt {
 
-constinit Callbacks g_tool;
+constinit ToolCallbacks g_tool;
 constinit BeforeFirstUse g_before_first_use = [] {};
 SENNIT_TLS Thread t_thread;
 

@@ -50,7 +50,7 @@ enum DispatchKind : int {
     kDispatchTaskloopChunk = 4,
     kDispatchDistributeChunk = 5,
 };
-struct Chunk { // ompt_dispatch_chunk_t
+struct DispatchChunk { // ompt_dispatch_chunk_t
     std::uint64_t start;
     std::uint64_t iterations;
 };
@@ -137,7 +137,7 @@ enum CancelFlag : int {
     kCancelDetected = 0x20,
     kCancelDiscardedTask = 0x40,
 };
-enum State : int {
+enum ToolState : int {
     kStateWorkSerial = 0x000,
     kStateWorkParallel = 0x001,
     kStateWorkReduction = 0x002,
@@ -241,12 +241,12 @@ class Callback<Result(Parameters...)> {
     std::atomic<Function> function_{nullptr};
 };
 
-struct Callbacks {
+struct ToolCallbacks {
 #define SENNIT_OMPT_CALLBACK(name, number, result, ...) Callback<result(__VA_ARGS__)> name;
     SENNIT_OMPT_EVENTS(SENNIT_OMPT_CALLBACK)
 #undef SENNIT_OMPT_CALLBACK
 };
-extern Callbacks g_tool;
+extern ToolCallbacks g_tool;
 
 // Called before a thread's first use of OpenMP, while on() says that there may be a tool: looks for
 // one. Set when the library is loaded, before there are threads.

@@ -17,7 +17,7 @@ namespace sennit::gomp {
 using Function = void (*)(void *);
 
 // Bits of the `flags` argument of GOMP_task and GOMP_taskloop.
-enum TaskFlag : unsigned {
+enum GompTaskFlag : unsigned {
     kUntied = 1u << 0,
     kFinal = 1u << 1,
     kMergeable = 1u << 2,

@@ -24,7 +24,7 @@ void report(sched::Worker &worker, WorkKind kind, Endpoint endpoint, std::uint64
 
 void report_piece(sched::Worker &worker, DispatchKind kind, std::uint64_t start,
                   std::uint64_t iterations) {
-    Chunk piece{start, iterations};
+    DispatchChunk piece{start, iterations};
     Data instance;
     instance.ptr = &piece;
     g_tool.dispatch(region_of(worker), data_of(*worker.task->tool), kind, instance);

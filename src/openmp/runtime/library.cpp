@@ -154,7 +154,7 @@ extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void 
 namespace sennit::runtime {
 namespace {
 
-std::int64_t late_at_barrier(const watch::Memory &memory, const void *object) {
+std::int64_t late_at_barrier(const watch::VolatileMemory &memory, const void *object) {
     const auto *team = static_cast<const omp::Team *>(object);
     return memory.get_or(&team->size, 0) -
            memory.get_or<std::int64_t>(&team->arrived, 0) % omp::Team::kJoin;
@@ -268,13 +268,13 @@ bool suspends(const char *symbol) {
 
 } // namespace
 
-constinit const program::Names kNames = {
+constinit const program::SymbolNames kNames = {
     .sends = is_send,
     .makes_tasks = makes_tasks,
     .suspends = suspends,
     .is_the_programs = is_the_programs,
 };
-constinit const watch::Names kHangNames = {
+constinit const watch::CallNames kHangNames = {
     .is_on_file = is_on_file,
     .ends_by_program = ends_by_program,
     .is_runtime_library = is_runtime_library,

@@ -32,8 +32,8 @@ inline constinit Process &g_process = g_everlasting_process.object;
 // What the rooms below are told of names: symbols and files of MPI, of OpenMP, of the compilers'
 // libraries and of our own.
 
-extern const program::Names kNames;
-extern const watch::Names kHangNames;
+extern const program::SymbolNames kNames;
+extern const watch::CallNames kHangNames;
 
 // Is this the name of a send, of C or Fortran?
 bool is_send(const char *symbol);

@@ -63,7 +63,7 @@ void join_pool() {
     reason = {};
     const std::uint64_t job = node::new_job();
     if (g_process.board.open(membership.path, reason)) {
-        node::Member member = node::own_member(membership);
+        node::ProcessInfo member = node::own_member(membership);
         member.threads = global_icvs().initial.nthreads[0];
         g_process.slot = g_process.board.join(job, member);
         if (!g_process.slot)

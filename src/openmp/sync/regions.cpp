@@ -11,7 +11,7 @@ namespace {
 
 using namespace ompt;
 
-State state_of(SyncKind kind) {
+ToolState state_of(SyncKind kind) {
     switch (kind) {
     case kBarrierExplicit:
         return kStateBarrierExplicit;

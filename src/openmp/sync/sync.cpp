@@ -215,7 +215,7 @@ namespace {
 
 constexpr unsigned kParking = 1; // the implementation, see openmp/ompt/inquiry.cpp
 
-State state_of(MutexKind kind) {
+ToolState state_of(MutexKind kind) {
     switch (kind) {
     case kCritical:
         return kStateCritical;

@@ -32,7 +32,7 @@ SENNIT_COLD void undeferred_end_told(Site site, Task &task) {
 void tell_taskloop_piece(Task &task) {
     if (task.tool->iterations == 0)
         return;
-    Chunk chunk{task.tool->first_iteration, task.tool->iterations};
+    DispatchChunk chunk{task.tool->first_iteration, task.tool->iterations};
     Data instance;
     instance.ptr = &chunk;
     g_tool.dispatch(&member_of(here()).team->tool.data, data_of(*task.tool), kDispatchTaskloopChunk,

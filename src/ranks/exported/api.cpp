@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+using sennit::exported::ExportState;
 using sennit::exported::Outcome;
 using sennit::exported::Registry;
-using sennit::exported::State;
 
 static_assert(SENNIT_EXPORT_MOST == Registry::kMost);
 static_assert(SENNIT_EXPORT_LONGEST_NAME == Registry::kLongestName);
@@ -92,7 +92,7 @@ SENNIT_EXPORT int sennit_export(const char *name, void *address, uint64_t bytes,
         return SENNIT_EXPORT_PARAMETER;
     if (!g_self.registry)
         return SENNIT_EXPORT_NOT_VIRTUAL;
-    State state;
+    ExportState state;
     state.address = reinterpret_cast<std::uintptr_t>(address);
     state.bytes = bytes;
     return code_of(g_self.registry->add(g_self.process, name, state, *range));
@@ -131,7 +131,7 @@ SENNIT_EXPORT int sennit_range_get(sennit_range range, struct sennit_range_state
     const Registry *const registry = g_self.registry;
     if (!registry)
         return SENNIT_EXPORT_NOT_VIRTUAL;
-    State now;
+    ExportState now;
     if (!registry->get(range, now))
         return SENNIT_EXPORT_ENDED;
     *state = {reinterpret_cast<void *>(now.address), now.bytes, now.version, now.owner};
@@ -143,7 +143,7 @@ SENNIT_EXPORT int sennit_range_wait(sennit_range range, uint64_t seen, int64_t w
     Registry *const registry = g_self.registry;
     if (!registry)
         return SENNIT_EXPORT_NOT_VIRTUAL;
-    State now;
+    ExportState now;
     bool there = true;
     const bool over = wait_for(*registry, wait_ns, [&] {
         there = registry->get(range, now);

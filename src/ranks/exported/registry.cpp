@@ -49,7 +49,8 @@ Registry::Entry *Registry::reserve(pid_t self) {
 }
 
 // The id that it will have.
-std::uint64_t Registry::propose(Entry &entry, pid_t self, const Name &name, const State &state) {
+std::uint64_t Registry::propose(Entry &entry, pid_t self, const Name &name,
+                                const ExportState &state) {
     const std::uint64_t id = (tickets_.fetch_add(1, std::memory_order_relaxed) + 1) * kMost +
                              static_cast<std::uint64_t>(&entry - entries_);
     // As a sequence lock's writer: who reads one of these after the id was another sees that.
@@ -79,7 +80,7 @@ std::uint64_t Registry::look_for(const Name &name) const {
     return 0;
 }
 
-Outcome Registry::add(pid_t self, const char *name, const State &state, std::uint64_t &id) {
+Outcome Registry::add(pid_t self, const char *name, const ExportState &state, std::uint64_t &id) {
     const Name wanted(name);
     Entry *entry = nullptr;
     std::uint64_t own = 0;
@@ -143,11 +144,11 @@ std::uint64_t Registry::find(const char *name) {
     return look_for(Name(name));
 }
 
-bool Registry::get(std::uint64_t id, State &state) const {
+bool Registry::get(std::uint64_t id, ExportState &state) const {
     const Entry *const entry = entry_of(id);
     if (!entry || entry->word.load(std::memory_order_acquire) != id)
         return false;
-    State read;
+    ExportState read;
     read.address = entry->address.load(std::memory_order_relaxed);
     read.bytes = entry->bytes.load(std::memory_order_relaxed);
     read.version = entry->version.load(std::memory_order_acquire) & kVersions; // with publish

@@ -31,7 +31,7 @@
 
 namespace sennit::exported {
 
-struct State {
+struct ExportState {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
     std::uint64_t version = 0;
@@ -54,13 +54,13 @@ class Registry {
     bool is_understood() const { return version_ == kVersion; }
 
     // `self`: the process number of the calling rank. Names are at most kLongestName long.
-    Outcome add(pid_t self, const char *name, const State &state, std::uint64_t &id);
+    Outcome add(pid_t self, const char *name, const ExportState &state, std::uint64_t &id);
     Outcome publish(pid_t self, std::uint64_t id);
     Outcome remove(pid_t self, std::uint64_t id);
     // 0: there is none.
     std::uint64_t find(const char *name);
     // False: it has ended; `state` is as it was.
-    bool get(std::uint64_t id, State &state) const;
+    bool get(std::uint64_t id, ExportState &state) const;
 
     // The host's: that process has ended, none of its threads runs any more.
     void end_of(pid_t process);
@@ -96,7 +96,7 @@ class Registry {
     }
     Entry *entry_of(std::uint64_t id) { return is_id(id) ? &entries_[id % kMost] : nullptr; }
     Entry *reserve(pid_t self);
-    std::uint64_t propose(Entry &entry, pid_t self, const Name &name, const State &state);
+    std::uint64_t propose(Entry &entry, pid_t self, const Name &name, const ExportState &state);
     void settle(std::uint64_t latest);
     std::uint64_t look_for(const Name &name) const;
     Outcome own(const Entry *entry, std::uint64_t id, pid_t self) const;

@@ -53,7 +53,7 @@ void take_own_thread_pointer(const Worker &worker) {
 
 // The fiber that nobody else runs, until it leaves; the reason is worker.reason then.
 void run(Worker &worker, RankFiber &fiber) {
-    worker.reason = Reason::waits;
+    worker.reason = LeaveReason::waits;
     worker.preempt.store(0, std::memory_order_relaxed);
     worker.runs.store(worker.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     fiber.worker.store(&worker, std::memory_order_relaxed);
@@ -75,7 +75,7 @@ void run(Worker &worker, RankFiber &fiber) {
 
 // ---- the host's main thread ---------------------------------------------------------------------
 
-Crew::Crew() : Turns(g_rank_fiber_calls), is_pooled_(parties_.open()) {}
+Crew::Crew() : FiberTurns(g_rank_fiber_calls), is_pooled_(parties_.open()) {}
 
 RankFiber *Crew::add() {
     RankFiber *const fiber = fibers_.add(nullptr);
@@ -284,10 +284,10 @@ bool Crew::settle_or_return(Worker &worker, RankFiber &fiber) {
     const std::lock_guard locked(lock_);
     if (fiber.doomed.load() != 0) {
         fiber.go(Place::gone);
-    } else if (worker.reason == Reason::home || fiber.wanted_home.load() != 0) {
+    } else if (worker.reason == LeaveReason::home || fiber.wanted_home.load() != 0) {
         begin_return(fiber);
         return true;
-    } else if (worker.reason == Reason::yields) {
+    } else if (worker.reason == LeaveReason::yields) {
         make_ready(fiber);
     } else {
         fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h

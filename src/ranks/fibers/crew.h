@@ -19,7 +19,7 @@
 
 namespace sennit::virt {
 
-class Crew : public Turns {
+class Crew : public FiberTurns {
   public:
     static constexpr int kMostWorkers = 256;
 

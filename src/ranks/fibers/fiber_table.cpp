@@ -29,7 +29,7 @@ std::size_t size_of_frame() {
 
 } // namespace
 
-FiberTable::FiberTable(const RankFiberCalls &calls, Turns &turns)
+FiberTable::FiberTable(const RankFiberCalls &calls, FiberTurns &turns)
     : calls_(calls), turns_(turns), frame_size_(size_of_frame()) {}
 
 RankFiber *FiberTable::take_unused() const {

@@ -66,7 +66,7 @@ class FiberTable {
   public:
     static constexpr int kMostFibers = RungSet::kMost;
 
-    FiberTable(const RankFiberCalls &calls, Turns &turns);
+    FiberTable(const RankFiberCalls &calls, FiberTurns &turns);
     FiberTable(const FiberTable &) = delete;
     FiberTable &operator=(const FiberTable &) = delete;
 
@@ -94,7 +94,7 @@ class FiberTable {
     RankFiber *make();
 
     const RankFiberCalls &calls_;
-    Turns &turns_;
+    FiberTurns &turns_;
     const std::size_t frame_size_;
     std::atomic<std::int32_t> end_{0};
     std::atomic<RankFiber *> fibers_[kMostFibers] = {}; // null: not made yet

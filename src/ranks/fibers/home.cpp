@@ -140,7 +140,7 @@ void arrive(RankFiber &self) {
              sizeof self.signal_mask);
 }
 
-void leave_worker(RankFiber &self, Worker &worker, Reason reason) {
+void leave_worker(RankFiber &self, Worker &worker, LeaveReason reason) {
     worker.reason = reason;
     sennit_virt_step_back(&self.stack_pointer, worker.stack_pointer);
 }
@@ -150,7 +150,7 @@ bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
     self.watched[1] = other;
     self.limit_ns = limit_ns;
     if (Worker *const worker = self.worker.load(std::memory_order_relaxed))
-        leave_worker(self, *worker, Reason::waits);
+        leave_worker(self, *worker, LeaveReason::waits);
     else if (!leave_home(self))
         return false;
     arrive(self);
@@ -168,7 +168,7 @@ void yield(RankFiber &self) {
         call(SYS_sched_yield); // threads of the ranks share the core with the workers
         return;
     }
-    leave_worker(self, *worker, Reason::yields);
+    leave_worker(self, *worker, LeaveReason::yields);
     arrive(self);
 }
 
@@ -201,7 +201,7 @@ RankFiber *enter(RankFiber &main, pid_t thread) {
 
 void leave(RankFiber &self) {
     if (Worker *const worker = self.worker.load(std::memory_order_relaxed)) {
-        leave_worker(self, *worker, Reason::home);
+        leave_worker(self, *worker, LeaveReason::home);
         arrive(self);
     }
     self.clock = {};

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kForeverNs = std::int64_t{1} << 60;
 
 // What the party tells of itself: what its ranks do, together. False: they are not on the board.
-bool member_of(node::Board &board, std::uint64_t job, node::Member &member) {
+bool member_of(node::Board &board, std::uint64_t job, node::ProcessInfo &member) {
     bool found = false;
     board.each([&](int, const node::Slot &slot) {
         if (slot.job.load(std::memory_order_relaxed) != job)
@@ -90,7 +90,7 @@ Party *Parties::take_unused() {
 }
 
 Party *Parties::begin(std::uint64_t job, SpinLock &lock) {
-    node::Member member;
+    node::ProcessInfo member;
     if (!member_of(board_, job, member))
         return nullptr;
     Party *const party = take_unused();

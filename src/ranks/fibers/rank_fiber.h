@@ -79,7 +79,7 @@ class WorkClock {
     std::int64_t since_ns_ = 0;  // when it came, by the clock of the kernel thread that it is on
 };
 
-class Turns;
+class FiberTurns;
 struct Worker;
 struct Party;
 struct RankFiber;
@@ -146,7 +146,7 @@ inline constexpr std::uint64_t kRankFiberVersion = 11;
 struct RankFiber {
     // ---- written by the host before the rank starts
     const RankFiberCalls *calls = nullptr;
-    Turns *turns = nullptr;
+    FiberTurns *turns = nullptr;
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;

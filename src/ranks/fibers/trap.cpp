@@ -117,7 +117,7 @@ std::uint64_t make_call(const Context &context) {
                                            context.rdx, context.r10, context.r8, context.r9));
 }
 
-[[noreturn]] void leave(Worker &worker, Reason reason) {
+[[noreturn]] void leave(Worker &worker, LeaveReason reason) {
     worker.reason = reason;
     sennit_virt_leave(worker.stack_pointer, worker.thread_pointer);
 }
@@ -129,7 +129,7 @@ void die(int signal) {
 }
 
 // Out of the handler of SIGURG, which is blocked there.
-[[noreturn]] void leave_unblocked(Worker &worker, Reason reason) {
+[[noreturn]] void leave_unblocked(Worker &worker, LeaveReason reason) {
     const std::uint64_t urgent = std::uint64_t{1} << (SIGURG - 1);
     call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&urgent), 0, sizeof urgent);
     leave(worker, reason);
@@ -137,12 +137,12 @@ void die(int signal) {
 
 void look_at(Worker &worker, RankFiber &fiber, const Context &context) {
     if (fiber.doomed.load(std::memory_order_acquire) != 0)
-        leave_unblocked(worker, Reason::gone);
+        leave_unblocked(worker, LeaveReason::gone);
     if (fiber.wanted_home.load(std::memory_order_acquire) != 0) {
         if (save(fiber, context))
-            leave_unblocked(worker, Reason::home);
+            leave_unblocked(worker, LeaveReason::home);
     } else if (worker.preempt.exchange(0, std::memory_order_relaxed) != 0 && save(fiber, context)) {
-        leave_unblocked(worker, Reason::yields);
+        leave_unblocked(worker, LeaveReason::yields);
     }
 }
 
@@ -159,7 +159,7 @@ void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
         if (!fiber.turns->others_ready())
             context.rax = make_call(context);
         else if (context.rax = 0; save(fiber, context))
-            leave(worker, Reason::yields);
+            leave(worker, LeaveReason::yields);
         return;
     default:
         break;
@@ -172,7 +172,7 @@ void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
     context.rip -= length_of_syscall;
     if (!save(fiber, context))
         die(SIGSYS);
-    leave(worker, Reason::home);
+    leave(worker, LeaveReason::home);
 }
 
 void trap(int signal, siginfo_t *info, void *frame) {
@@ -200,7 +200,7 @@ void trap(int signal, siginfo_t *info, void *frame) {
         --context.rip; // int3 comes after the fact
     if (!save(*fiber, context))
         return die(signal);
-    leave(worker, Reason::home);
+    leave(worker, LeaveReason::home);
 }
 
 std::uint64_t all_but_traps() {

@@ -10,9 +10,9 @@
 
 namespace sennit::virt {
 
-Turns::Turns(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
+FiberTurns::FiberTurns(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
 
-void Turns::ring(RankFiber &fiber, const RankFiber *self) {
+void FiberTurns::ring(RankFiber &fiber, const RankFiber *self) {
     const RungSet::Added added = rung_.add(fiber.number);
     if (added == RungSet::Added::again)
         return;
@@ -28,19 +28,19 @@ void Turns::ring(RankFiber &fiber, const RankFiber *self) {
 }
 
 // As for a ring: the word has changed, and whoever takes this sees that (turns.h).
-void Turns::hear_abroad() {
+void FiberTurns::hear_abroad() {
     abroad_.store(1);
     help();
 }
 
-void Turns::help() {
+void FiberTurns::help() {
     if (sleeping_.load() == 0 || searching_.load() != 0)
         return;
     wakes_.fetch_add(1);
     call(SYS_futex, reinterpret_cast<long>(&wakes_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
 }
 
-void Turns::poke(pid_t thread) const {
+void FiberTurns::poke(pid_t thread) const {
     call(SYS_tgkill, host_, thread, SIGURG);
 }
 

@@ -33,11 +33,11 @@
 
 namespace sennit::virt {
 
-class Turns {
+class FiberTurns {
   public:
-    explicit Turns(const RankFiberCalls &calls);
-    Turns(const Turns &) = delete;
-    Turns &operator=(const Turns &) = delete;
+    explicit FiberTurns(const RankFiberCalls &calls);
+    FiberTurns(const FiberTurns &) = delete;
+    FiberTurns &operator=(const FiberTurns &) = delete;
 
     // Ring for a fiber. Called by any thread of any rank. `self`: the caller, or null if it is no
     // fiber.
@@ -62,7 +62,7 @@ class Turns {
     std::uint64_t tick_rate() const { return tick_rate_.load(std::memory_order_relaxed); }
 
   protected:
-    ~Turns() = default;
+    ~FiberTurns() = default;
 
     std::atomic<std::int32_t> workers_end_{0};
     std::atomic<std::int32_t> ready_count_{0}; // written under the crew's lock

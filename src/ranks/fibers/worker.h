@@ -14,22 +14,22 @@
 namespace sennit::virt {
 
 // Why a fiber has left its worker.
-enum class Reason : std::uint32_t { waits, yields, home, gone };
+enum class LeaveReason : std::uint32_t { waits, yields, home, gone };
 
 class Crew;
-class Turns;
+class FiberTurns;
 struct Party;
 
 // A Worker lies at the low end of its stack for signals. So a handler finds it by its stack
 // pointer. It cannot use the thread pointer, which may be a rank's.
 struct Worker {
     Crew *crew = nullptr;
-    Turns *turns = nullptr;            // the crew, as handlers use it
+    FiberTurns *turns = nullptr;       // the crew, as handlers use it
     void *stack_pointer = nullptr;     // of the worker's own flow, while it runs a fiber
     std::uintptr_t thread_pointer = 0; // the worker's own
     // The fiber that it runs. The worker's handlers read it, and other threads look at it.
     std::atomic<RankFiber *> fiber{nullptr};
-    Reason reason = Reason::waits;
+    LeaveReason reason = LeaveReason::waits;
     std::atomic<std::uint32_t> runs{0};    // how many fibers it has run, to see a change by
     std::atomic<std::uint32_t> preempt{0}; // 1: its fiber has run for long, and others are ready
     std::atomic<pid_t> thread{0};

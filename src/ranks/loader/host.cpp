@@ -267,7 +267,7 @@ class Host {
     }
 
     void obey(Member &member) {
-        Order order;
+        SignalOrder order;
         if (receive_message(member.connection.number(), order)) {
             kill(member.rank->process(), order.signal);
             return;

@@ -65,7 +65,7 @@ struct News {
     std::int32_t value = 0;
     char text[504] = {};
 };
-struct Order {
+struct SignalOrder {
     std::int32_t signal = 0;
 };
 

@@ -14,7 +14,7 @@ using namespace sennit::loader;
 using namespace sennit::loader::stub;
 
 int run_with(int count, char **words) {
-    Options options;
+    StubOptions options;
     options.environment = words + count + 1;
     options.fiber = count > 1 && equal(words[1], "--fiber");
     const int first = options.fiber ? 2 : 1;

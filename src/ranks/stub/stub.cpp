@@ -97,7 +97,7 @@ class Scratch {
 
 class Stub {
   public:
-    explicit Stub(const Options &options) : options_(options) {}
+    explicit Stub(const StubOptions &options) : options_(options) {}
 
     int run() {
         set_mask(SIG_SETMASK, kAllSignals, &request_.head.blocked_signals);
@@ -326,7 +326,7 @@ class Stub {
             stop_asked_ = true;
         if (signal == SIGCONT)
             stop_asked_ = false;
-        const Order order{signal};
+        const SignalOrder order{signal};
         call(SYS_sendto, host_, address(&order), sizeof order, MSG_NOSIGNAL);
     }
 
@@ -343,7 +343,7 @@ class Stub {
         return 128 + number;
     }
 
-    const Options &options_;
+    const StubOptions &options_;
     Outgoing request_;
     int host_ = -1;
     bool stop_asked_ = false;
@@ -351,7 +351,7 @@ class Stub {
 
 } // namespace
 
-int run(const Options &options) {
+int run(const StubOptions &options) {
     return Stub(options).run();
 }
 

@@ -10,7 +10,7 @@
 
 namespace sennit::loader::stub {
 
-struct Options {
+struct StubOptions {
     const char *folder = nullptr; // where the job meets
     unsigned mappings = 0;
     bool fiber = false;           // the rank is to be a rank fiber (src/ranks/fibers)
@@ -19,6 +19,6 @@ struct Options {
 };
 
 // Returns the exit code, or ends by the signal that ended the rank.
-int run(const Options &options);
+int run(const StubOptions &options);
 
 } // namespace sennit::loader::stub

@@ -88,13 +88,13 @@ bool process_may_suspend() {
            }) != 0;
 }
 
-static constinit Names g_names{};
+static constinit SymbolNames g_names{};
 
-const Names &names() {
+const SymbolNames &names() {
     return g_names;
 }
 
-void set_names(const Names &names) {
+void set_names(const SymbolNames &names) {
     g_names = names;
 }
 

@@ -98,7 +98,7 @@ bool process_may_suspend();
 // What names mean. This room reads binaries; which symbols and files are MPI's or OpenMP's, those
 // above know.
 
-struct Names {
+struct SymbolNames {
     bool (*sends)(const char *symbol);       // who calls it sends a message
     bool (*makes_tasks)(const char *symbol); // a compiler's entry point for tasks
     // A file that imports it may suspend a task on an event from outside of the task graph.
@@ -107,7 +107,7 @@ struct Names {
     bool (*is_the_programs)(const char *path);
 };
 
-const Names &names();
-void set_names(const Names &names); // once, before anybody else
+const SymbolNames &names();
+void set_names(const SymbolNames &names); // once, before anybody else
 
 } // namespace sennit::program

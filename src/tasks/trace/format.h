@@ -141,7 +141,7 @@ struct ClockPoint {
 };
 
 // How far rank 0's CLOCK_MONOTONIC was ahead of ours when we met.
-struct Meeting {
+struct ClockOffset {
     std::int64_t monotonic_ns; // ours
     std::int64_t offset_ns;    // to add
     std::int64_t error_ns;     // half a round trip
@@ -167,7 +167,7 @@ struct Header {
     std::uint64_t dropped;
     std::uint32_t chunks;   // taken so far, whole or not
     std::uint32_t meetings; // with rank 0
-    Meeting meeting[kMostMeetings];
+    ClockOffset meeting[kMostMeetings];
     char boot_id[40]; // equal: same CLOCK_MONOTONIC
     char host[64];
     char program[256];

@@ -317,7 +317,7 @@ void put_rank(int rank, int ranks) {
     }
 }
 
-void put_meeting(const Meeting &meeting) {
+void put_meeting(const ClockOffset &meeting) {
     const Guard guard;
     if (!open_file())
         return;

@@ -29,7 +29,7 @@ void write_table(TableType type, Word key, const void *first, std::size_t first_
                  const void *second = nullptr, std::size_t second_size = 0);
 
 void put_rank(int rank, int ranks);
-void put_meeting(const Meeting &meeting);
+void put_meeting(const ClockOffset &meeting);
 // The process ends in order.
 void finish_file();
 // What was recorded is the parent's.

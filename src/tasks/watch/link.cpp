@@ -11,19 +11,19 @@
 
 namespace sennit::watch {
 
-void Link::connect(const char *address) {
+void LauncherLink::connect(const char *address) {
     if (address && *address)
         socket_ = connect_to_launcher(address, 1);
 }
 
-void Link::disconnect() {
+void LauncherLink::disconnect() {
     if (socket_ >= 0)
         close(socket_);
     socket_ = -1;
 }
 
-void Link::send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace, bool outside,
-                const char *text) {
+void LauncherLink::send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace,
+                        bool outside, const char *text) {
     constexpr int kMost = 32 * 1024; // below every system's limit for a datagram
     char *message = nullptr;
     int size = asprintf(
@@ -38,13 +38,13 @@ void Link::send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t 
     std::free(message);
 }
 
-void Link::send_moves(int rank) {
+void LauncherLink::send_moves(int rank) {
     char message[32];
     const int size = std::snprintf(message, sizeof message, "move\t%d", rank);
     ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-bool Link::send_here(int rank) {
+bool LauncherLink::send_here(int rank) {
     char message[48];
     const int size = std::snprintf(message, sizeof message, "here\t%d\t%d", rank, getpid());
     return ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL) ==

@@ -8,7 +8,7 @@
 
 namespace sennit::watch {
 
-class Link {
+class LauncherLink {
   public:
     // `address`: SENNIT_HANG_LINK, the launcher's socket; null: no launcher.
     void connect(const char *address);

@@ -285,7 +285,7 @@ void write_call(std::FILE *out, const Call &call, const char *role) {
     std::fputc('\n', out);
 }
 
-void write_collectives(std::FILE *out, const Collectives &all) {
+void write_collectives(std::FILE *out, const CollectivesMade &all) {
     std::fprintf(out, "-\t0\t-1\t-1\t%s\tmade", all.text.group);
     write_group(out, all.text);
     std::fprintf(out, "\tnumber=%d\tlatest=", all.made.calls);
@@ -320,7 +320,7 @@ void write_calls(std::FILE *out, const Survey &survey) {
         }
         write_call(out, call, survey.under_way().certain ? "posted" : "noted");
     }
-    for (const Collectives &made : survey.collectives()) {
+    for (const CollectivesMade &made : survey.collectives()) {
         if (std::ftell(out) > kMostBytes) {
             all = false;
             break;
@@ -399,7 +399,7 @@ const CallSites::Code *CallSites::code_of(std::uintptr_t address) const {
     return nullptr;
 }
 
-const void *CallSites::find(const Memory &memory, const void *frame) const {
+const void *CallSites::find(const VolatileMemory &memory, const void *frame) const {
     if (!frame)
         return nullptr;
     std::uintptr_t words[kSearched / sizeof(std::uintptr_t)];

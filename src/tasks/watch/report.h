@@ -11,8 +11,9 @@ namespace sennit::watch {
 
 // What there is to say of a survey; malloc'ed, null without memory.
 struct Report {
-    char *text = nullptr;  // lines, each of them a waiter, or the cycle
-    char *calls = nullptr; // the calls, a line each, for `sennit run` (tools/sennit/hang/hang_watch.cpp)
+    char *text = nullptr; // lines, each of them a waiter, or the cycle
+    char *calls =
+        nullptr; // the calls, a line each, for `sennit run` (tools/sennit/hang/hang_watch.cpp)
     bool cycle = false;
     bool certain = false; // Survey::certain
 
@@ -32,7 +33,7 @@ class CallSites {
     explicit CallSites(bool (*others)(const char *path));
 
     // An address inside the calling instruction, or null.
-    const void *find(const Memory &memory, const void *frame) const;
+    const void *find(const VolatileMemory &memory, const void *frame) const;
     // "[program+0x1234]", which addr2line -e program 0x1234 understands.
     void describe(const void *site, char *text, std::size_t size) const;
 

@@ -316,11 +316,11 @@ void Survey::describe_collectives(const sennit_describer &describer) {
         return;
     describer.collectives(
         [](void *arg, const sennit_collectives *made) {
-            const Collectives all{.made = *made};
+            const CollectivesMade all{.made = *made};
             static_cast<Survey *>(arg)->collectives_.push(all);
         },
         this);
-    for (Collectives &all : collectives_) {
+    for (CollectivesMade &all : collectives_) {
         Call call;
         call.wait.group = all.made.group;
         describe(call, describer);

@@ -20,15 +20,15 @@ namespace sennit::watch {
 // then its tasks, frames and stacks come and go. We read through the kernel, which refuses instead
 // of faulting.
 
-class Memory {
+class VolatileMemory {
   public:
-    Memory() : file_(open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
-    ~Memory() {
+    VolatileMemory() : file_(open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
+    ~VolatileMemory() {
         if (file_ >= 0)
             close(file_);
     }
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
+    VolatileMemory(const VolatileMemory &) = delete;
+    VolatileMemory &operator=(const VolatileMemory &) = delete;
 
     // How many of the `size` bytes could be read.
     std::size_t read(const void *from, void *into, std::size_t size) const {
@@ -71,14 +71,14 @@ namespace sennit::watch {
 // Both look at copies alone: what they are asked about may be gone.
 struct Regions {
     // How many threads of a team, the object of a WaitFor::barrier, are still to arrive there?
-    std::int64_t (*late_at_barrier)(const Memory &memory, const void *team);
+    std::int64_t (*late_at_barrier)(const VolatileMemory &memory, const void *team);
     // Does the first word of a lock, the object of a WaitFor::lock, say that `task` holds it?
     bool (*holds)(const Task *task, std::uint32_t word);
 };
 
 // What names mean: which calls and files are MPI's or a compiler's, those above know.
 
-struct Names {
+struct CallNames {
     bool (*is_on_file)(const char *call); // it reads or writes a file, so it may take long
     bool (*ends_by_program)(
         const char *call); // what it has begun is complete when the program says so
@@ -146,14 +146,14 @@ struct UnderWay {
 };
 
 // The collective calls that were made on a group.
-struct Collectives {
+struct CollectivesMade {
     sennit_collectives made = {};
     sennit_wait_text text = {};
 };
 
 class Survey {
   public:
-    Survey(const Regions &regions, const Names &names) : regions_(regions), names_(names) {}
+    Survey(const Regions &regions, const CallNames &names) : regions_(regions), names_(names) {}
     // Looks at everything.
     void take();
 
@@ -161,9 +161,9 @@ class Survey {
     const Call &operation(const Waiter &waiter, std::size_t i) const { // of waiter.operations
         return operations_[waiter.operation + i];
     }
-    const trace::Array<Collectives> &collectives() const { return collectives_; }
+    const trace::Array<CollectivesMade> &collectives() const { return collectives_; }
     const UnderWay &under_way() const { return under_way_; }
-    const Names &names() const { return names_; }
+    const CallNames &names() const { return names_; }
     bool complete() const { return complete_; } // else there were too many
     // Is nothing said to be incomplete that may be complete? Then what two surveys say differs only
     // if something moved between them.
@@ -186,7 +186,7 @@ class Survey {
     // The holder of the lock that `at` waits for, -1: it does not wait itself.
     int holder(std::size_t at) const;
 
-    const Memory &memory() const { return memory_; }
+    const VolatileMemory &memory() const { return memory_; }
 
   private:
     static constexpr std::size_t kMost = 4096;
@@ -217,12 +217,12 @@ class Survey {
     bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
 
     const Regions &regions_;
-    const Names &names_;
-    Memory memory_;
+    const CallNames &names_;
+    VolatileMemory memory_;
     trace::Array<Waiter> waiters_;
     trace::Array<Edge> edges_;
     trace::Array<Call> operations_;
-    trace::Array<Collectives> collectives_;
+    trace::Array<CollectivesMade> collectives_;
     UnderWay under_way_;
     trace::Array<std::byte> handles_;
     std::size_t handle_size_ = 0;

@@ -232,7 +232,7 @@ void Watch::look() {
         link_.send(rank_, stillness_.since, before, grace_, stillness_.outside, stillness_.message);
 }
 
-void Watch::start(const Regions &regions, const Names &names) {
+void Watch::start(const Regions &regions, const CallNames &names) {
     if (config().hang == HangMode::off)
         return;
     regions_ = &regions;

@@ -20,16 +20,16 @@
 
 namespace sennit::watch {
 
-struct Regions; // regions.h
-struct Names;   // names.h
-struct Report;  // report.h
-class Survey;   // survey.h
+struct Regions;   // regions.h
+struct CallNames; // names.h
+struct Report;    // report.h
+class Survey;     // survey.h
 
 // One for a program; the ticker's thread alone uses it, unless said otherwise.
 class Watch {
   public:
     // From now on the ticker looks, if SENNIT_HANG wants it. Both stay.
-    void start(const Regions &regions, const Names &names);
+    void start(const Regions &regions, const CallNames &names);
     void after_fork_in_child();
     // The process may wait for processes that are not of the job. On any thread.
     void note_others() { others_.store(true, std::memory_order_relaxed); }
@@ -62,9 +62,9 @@ class Watch {
     Stillness stillness_;
     Foreign foreign_;
     Starved starved_;
-    Link link_;
+    LauncherLink link_;
     const Regions *regions_ = nullptr;
-    const Names *names_ = nullptr;
+    const CallNames *names_ = nullptr;
     std::uint64_t grace_ = 0;
     bool asked_for_ = false;  // SENNIT_HANG is set
     bool introduced_ = false; // to the launcher

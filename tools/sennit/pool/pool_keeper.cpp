@@ -85,7 +85,7 @@ void Keeper::begin() {
         fail("there is a pool '{}' already: sennit pool ls", plan_.name);
     }
     board_.sweep();
-    node::Member member;
+    node::ProcessInfo member;
     std::snprintf(member.program, sizeof member.program, "sennit pool");
     write_settings();
     slot_ = board_.join(keeper_job, member);
