@@ -9,7 +9,8 @@
 
 #include <omp.h>
 
-enum { unit = 8000, accounts = 4, tasks = 6 }; /* ns: the runtime's own time is small beside it */
+/* ns; the runtime's own time is small beside it */
+enum { unit = 8000 * more_work, accounts = 4, tasks = 6 };
 
 static uint32_t number[accounts];
 static uint64_t worked[accounts]; /* atomic: as those saw it who worked */

@@ -12,7 +12,7 @@ static uint64_t work_time(void) {
     return ns;
 }
 
-enum { ms = 1000000, tasks = 5 };
+enum { ms = 1000000 * more_work, tasks = 5 };
 static uint64_t worked[tasks];
 
 int main(void) {
