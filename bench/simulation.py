@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Paper 1 by simulation, and what lies beyond it: writes docs/results/simulation.md.
+"""Paper 1 by simulation, and what lies beyond it: a page of Markdown.
 
 Every table is what the commands above it printed, ours beside the paper's.
 
-    bench/simulation.py SENNIT --update docs/results/simulation.md [--large | --only PART,PART]
-
-writes each section that was run over the one of the same heading; without --update all goes to stdout.
+    bench/simulation.py SENNIT [--large | --only PART,PART] | bench/tables.py docs/results/simulation.json
 """
 import argparse
-import contextlib
-import io
 import json
 import os
 import statistics
@@ -230,7 +226,7 @@ def speed(sennit, rounds=5):
 INTRO = f"""# Paper 1 by simulation, and beyond it
 
 `bench/simulation.py` printed this. Every table stands below the command that it comes from. Nothing was run on a cluster: these are
-simulated times. [Below](#simulated-against-measured) they are compared with times measured on this machine.
+simulated times. `bench/simulation_check.py` compares them with times measured on this machine.
 
 The workload is the paper's: the numbers of computation and communication tasks agree with its Tables 2 and 4 to the digit
 (`tests/sim/workload_test.cpp`). There is one set of constants. Three of them are fitted, each to one number of the paper:
@@ -242,7 +238,7 @@ The workload is the paper's: the numbers of computation and communication tasks 
 | {CARD} GB/s of a network card, two ranks each, neighbours on different nodes | FIFO, 32 ranks: 33.36 s |
 
 All else is a prediction. Not fitted: the other kernels' speed (trsm 0.85, syrk 0.92, potrf 0.5 of dgemm), latency
-1.5 us, memory 5 GB/s between ranks of a node, the runtime's own costs (near our benchmarks: docs/results/bench.md).
+1.5 us, memory 5 GB/s between ranks of a node, the runtime's own costs (near our benchmarks).
 Suspended tasks go on on any thread, as in MPC (`--tied 0`).
 """
 
@@ -250,51 +246,18 @@ Suspended tasks go on on any thread, as in MPC (`--tied 0`).
 PARTS = ("intro", "table3", "figure4", "gauss-seidel", "sensitivity", "large", "speed")
 
 
-def sections_of(text):
-    """What stands before the first heading, then (heading, text) of each section."""
-    parts = ("\n" + text).split("\n## ")
-    return parts[0].lstrip("\n"), [(part.split("\n", 1)[0], part.rstrip("\n")) for part in parts[1:]]
-
-
-def updated(old, new):
-    """The page with each section that is new in place of the one of its name, or before `Simulated against`."""
-    intro, sections = sections_of(old)
-    new_intro, fresh = sections_of(new)
-    names = [name for name, _ in sections]
-    for name, text in fresh:
-        subject = name.split(":")[0]
-        at = next((i for i, one in enumerate(names) if one.split(":")[0] == subject), None)
-        if at is None:
-            at = next((i for i, one in enumerate(names) if one.startswith("Simulated against")), len(names))
-            sections.insert(at, (name, text))
-            names.insert(at, name)
-        sections[at] = (name, text)
-        names[at] = name
-    return "\n\n".join([(new_intro or intro).rstrip("\n")] + ["## " + text for _, text in sections]) + "\n"
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sennit")
     parser.add_argument("--large", action="store_true", help="512, 4,096 and 10,000 ranks: an hour, 5 GB")
     parser.add_argument("--only", help=f"comma-separated: {', '.join(PARTS)}")
-    parser.add_argument("--update", metavar="FILE", help="write the sections into this page")
     arguments = parser.parse_args()
     wanted = arguments.only.split(",") if arguments.only else (
         [part for part in PARTS if part != "large" or arguments.large])
     unknown = set(wanted) - set(PARTS)
     if unknown:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    if not arguments.update:
-        write(arguments.sennit, wanted)
-        return 0
-    with open(arguments.update, encoding="utf-8") as page:
-        old = page.read()
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        write(arguments.sennit, wanted)
-    with open(arguments.update, "w", encoding="utf-8") as page:
-        page.write(updated(old, printed.getvalue()))
+    write(arguments.sennit, wanted)
     return 0
 
 
