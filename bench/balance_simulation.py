@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The paper openmp-in-charm's study on 1024 cores, by simulation: writes docs/results/balance.md.
+"""The paper openmp-in-charm's study on 1024 cores, by simulation: a page of Markdown.
 
-    bench/balance_simulation.py SENNIT > docs/results/balance.md
+    bench/balance_simulation.py SENNIT | bench/tables.py docs/results/balance.json
 """
 import sys
 
@@ -84,8 +84,8 @@ Speed: domain widths in a step. Seconds, and the percent imbalance of the PEs:
 print("""# Balance between nodes and within them: by simulation
 
 `bench/balance_simulation.py` printed this. The strategies, and the rule of how much of a loop is offered to others, are the code
-of `src/decide/objects`; nodes and program are simulated ([user/simulate.md](../user/simulate.md#a-wave-front-over-many-nodes)). Nothing was run on 1024 cores.
-[front.md](front.md) is the same question measured: 16 to 64 threads with emulated kernels.
+of `src/decide/objects`; nodes and program are simulated (docs/user/simulate.md). Nothing was run on 1024 cores.
+`sennit bench front` asks the same question of real threads: 16 to 64 threads with emulated kernels.
 
 The paper (openmp-in-charm, section 5) runs Lassen on 64 nodes of 16 cores, with 16 domains for each core. It does not say how wide
 and how fast the front is, how long steps and messages take, or how large a domain is. These numbers were chosen so that the rows
@@ -118,7 +118,7 @@ print(f"""- GreedyLB and shared loops: {ratio(BY, 'none', 'greedy:50+loops')} fa
   domains at random; it moves nearly all of them each time. `spread` puts neighbours on different nodes once; then hardly anything moves. With objects and loops shared it is {ratio(BY, 'none', 'spread:50+objects')}
   faster than no balancing, {ratio(BY, 'greedy:50', 'spread:50+objects')} faster than GreedyLB alone. Imbalance of the PEs: {percent(SPREAD['pe_imbalance'])}%, of the nodes:
   {percent(SPREAD['node_imbalance'])}%; balancing takes {percent(SPREAD['balance_s'] / SPREAD['total_s'])}% of the time.
-- `follow` looks ahead ([user/balance.md](../user/balance.md#a-strategy-that-looks-ahead)): it puts domains that the front will reach at the same time on
+- `follow` looks ahead (docs/user/objects.md): it puts domains that the front will reach at the same time on
   different nodes, and moves few others. Without any sharing, with periods of 20, 50 and 100 steps, it has {of('follow', 'node_imbalance')}% of imbalance of the nodes
   (GreedyLB: {of('greedy', 'node_imbalance')}%) and {of('follow', 'pe_imbalance')}% of the PEs (GreedyLB: {of('greedy', 'pe_imbalance')}%). The first calls are those of `spread`, until a front is
   seen. Balancing takes {percent(BY['follow:50+tasks']['balance_s'] / BY['follow:50+tasks']['total_s'])}% of the time.

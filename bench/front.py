@@ -72,7 +72,7 @@ INTRODUCTION = """\
 `sennit bench front` printed this. It runs `apps/front`: a wave front passes over a mesh of domains, which are objects of
 `sennit_balance.h`; loops over the cells of a band around the front make such cells 27 times as expensive as others. Kernels are
 *emulated*: threads are held, no core is used. Runtime, MPI, balancer and what moves are real; domains are small, so moving them is
-cheap. Ranks play the paper's nodes, threads its PEs. [balance.md](balance.md) is the paper's own size, 1024 cores, by
+cheap. Ranks play the paper's nodes, threads its PEs. `bench/balance_simulation.py` is the paper's own size, 1024 cores, by
 simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside ours.
 
 - *none*: each thread has its own domains, and no loop is shared. *greedy 20*: `sennit_balance()` every 20 steps by GreedyLB; within
@@ -83,7 +83,7 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
 - *loops*: threads have their own domains, and take pieces of others' loops when they have nothing to do (the paper's OpenMP). *all
   shared*: domains are tasks, too.
 - λ: the work of the thread (PE) or rank (node) that had most in a step, summed over the steps, more than the mean, by the program's
-  own count. So steps weigh by their work; `balance.md` has the mean over the steps. *report*: what `sennit report` finds by intervals
+  own count. So steps weigh by their work; the simulation has the mean over the steps. *report*: what `sennit report` finds by intervals
   of the clock in the trace of one more run, of all its steps: λ of the threads of a rank in the region of a step, which knows
   nothing of other ranks; and λ of ranks' work in the whole run, where what is early in one is late in another.
 - Nodes have 256 to 288 domains, as the paper's have, but 4 threads instead of 16. With `--quick` they have 64. Then 4 to 10 are in the

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An irregular code under several runtimes and schedules: a page of Markdown (docs/results/graph.md).
+"""An irregular code under several runtimes and schedules: a page of Markdown (docs/results/graph.json).
 
 usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2] [--real-time] [--lb4omp FOLDER]
 
@@ -116,7 +116,7 @@ def main():
     print("`bench/graph.py` printed this. Three kernels on an R-MAT graph of "
           f"2^{options.scale} vertices, {options.threads} threads: triangles are\ncounted, ranks of pages computed (20 "
           "rounds), distances found level by level. Vertices with many edges have low\nnumbers, so equal numbers of "
-          "iterations are unequal work. [user/balance.md](../user/balance.md#balance-the-threads-of-a-rank) says what `--split` does.\n")
+          "iterations are unequal work. docs/user/split.md says what `--split` does.\n")
     machine.print_facts(set())
     if options.real_time:
         print("- programs ran before all others (SCHED_RR), as the machine was busy")

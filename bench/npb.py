@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""NPB's OpenMP programs beside another program: a table of Markdown (docs/results/applications.md).
+"""NPB's OpenMP programs beside another program: a table of Markdown (docs/results/applications.json).
 
 usage: npb.py FOLDER [--build build/release] [--before lib/omp] [--programs mg.S,cg.S] [--threads 3,8] [--rounds 5]
               [--neighbours 1]

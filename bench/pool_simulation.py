@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several programs on the 48 cores of a node, by simulation: writes docs/results/core-policies.md.
+"""Several programs on the 48 cores of a node, by simulation: a page of Markdown.
 
-    bench/pool_simulation.py SENNIT > docs/results/core-policies.md
+    bench/pool_simulation.py SENNIT | bench/tables.py docs/results/core-policies.json
 """
 import random
 import sys
@@ -165,8 +165,7 @@ print("""# Who gets which core of a node: by simulation
 
 `bench/pool_simulation.py` printed this page. Every table stands below the command that made it. The policies are the runtime's
 own code (`src/decide/cores`). The node and the programs are simulated
-([user/simulate.md](../user/simulate.md#several-programs-on-one-node)): nothing was run on 48 cores.
-[user/core-policies.md](../user/core-policies.md) says what the policies do.
+(docs/user/simulate.md): nothing was run on 48 cores. docs/user/node.md says what the policies do.
 
 In the tables, *ideal* is the time if everything scaled perfectly: all work / all cores. */ in turn* is the time relative to one
 program after the other.

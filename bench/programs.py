@@ -5,7 +5,7 @@
     programs.py LIST.toml [--threads 2,8] [--rounds 5] [--only NAME]... [--output report.md]
 
 The list names the programs, how they say that their result is right, and how long they took;
-docs/user/programs.md describes it. Each program first runs once under every runtime, untimed, to check
+docs/user/simulate.md describes it. Each program first runs once under every runtime, untimed, to check
 its results; then come the timed rounds, in each of which all runtimes run one after the other in a
 seeded random order, each in a fresh process and an empty folder. What goes wrong is printed and does
 not run again.

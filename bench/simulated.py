@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts that write docs/results/ from `sennit simulate` share."""
+"""What the scripts share that print pages of Markdown from `sennit simulate`."""
 import json
 import shlex
 import subprocess

@@ -106,7 +106,7 @@ def main():
     options = parser.parse_args()
     build = options.build.resolve()
     print("# Threads that are split: what it gains and costs\n")
-    print("`bench/split.py` printed this; [user/balance.md](../user/balance.md) says what `SENNIT_SPLIT` does.\n")
+    print("`bench/split.py` printed this; docs/user/split.md says what `SENNIT_SPLIT` does.\n")
     machine.print_facts(set())
     print(f"\n## A triangular loop\n\n`schedule(static)`, iteration i takes time ~ i; {WORKERS} workers. Percent imbalance: "
           f"processor time of the busiest kernel\nthread in the loop / mean - 1, median of {options.rounds} runs. The sum "

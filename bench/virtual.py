@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Virtual ranks and rank fibers beside processes: hops, messages, whole programs, start and memory. Prints
-docs/results/virtual.md. Each way of a row runs in each round, in an order of its own: what is compared was
+what docs/results/virtual.json keeps. Each way of a row runs in each round, in an order of its own: what is compared was
 measured within the same seconds."""
 
 import argparse
@@ -432,7 +432,7 @@ def main():
         print("**This was a trial run (--small): its numbers mean nothing.**\n")
     print("# Virtual ranks: hops, messages, programs, start and memory\n")
     print("`bench/virtual.py` printed this. A run takes the best of some samples; the tables have the median of the rounds, their "
-          "least and\ngreatest. [user/virtual.md](../user/virtual.md) says what virtual ranks and rank fibers are.\n")
+          "least and\ngreatest. docs/user/virtual.md says what virtual ranks and rank fibers are.\n")
     machine.print_facts({"mpich", "openmpi"})
     if os.getloadavg()[0] > 0.5:
         print("\n**Other work was running here: compare only what is in one table.**")

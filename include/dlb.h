@@ -4,7 +4,7 @@
  * cores, so that programs and schedulers written for DLB run. Link with -ldlb from lib/sennit/dlb,
  * or put that folder in front of LD_LIBRARY_PATH of a program that is built already.
  *
- * What is different (docs/user/dlb.md has more): threads stay, cores move. So a program need not
+ * What is different (docs/user/node.md has more): threads stay, cores move. So a program need not
  * change its number of threads: what it lends, others use at once; what it wants back, it waits for
  * in DLB_Reclaim. Calls that ask for cores by number or mask mean: some cores. Masks are cpu_set_t.
  */

@@ -322,7 +322,7 @@ int sennit_pool_share(void *board, int slot);
 /* The calling thread waits for something outside: until it reclaims a core, other threads and
  * processes may have its own. It need not stop to compute, but then it does so beside them. Without
  * effect where cores are not shared, and on threads that have not used OpenMP. A thread that
- * reclaims waits until it has a core, but never long (docs/user/pool.md). */
+ * reclaims waits until it has a core, but never long (docs/user/node.md). */
 int sennit_pool_lend(void);
 int sennit_pool_reclaim(void);
 

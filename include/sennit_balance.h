@@ -26,7 +26,7 @@
  *             sennit_balance(blocks, NULL);
  *     }
  *
- * Link with -lsennit-balance-mpich or -lsennit-balance-openmpi (docs/user/balance.md). It needs MPI
+ * Link with -lsennit-balance-mpich or -lsennit-balance-openmpi (docs/user/objects.md). It needs MPI
  * only: it works under any OpenMP runtime, and without one. Under Sennit, the tasks that a task
  * creates while it works on an object, and the threads of its regions, work on that object, too;
  * and a task that waits in sennit_object_recv() is suspended. The time in which a task waits is not
@@ -103,7 +103,7 @@ int sennit_object_load(sennit_objects *set, int object, double seconds);
 /* An object of this rank has told another one so many bytes more, or was told them, in another way
  * than by sennit_object_send(), which counts by itself. For strategies that look at it
  * (greedycomm, refinecomm, hierarchicalcomm, and follow if objects have no positions). Under
- * `sennit run` messages of MPI count by themselves (docs/user/balance.md); between two objects that
+ * `sennit run` messages of MPI count by themselves (docs/user/objects.md); between two objects that
  * this is called for they do not, since the last sennit_balance(). */
 int sennit_object_traffic(sennit_objects *set, int object, int other, size_t bytes);
 /* How fast this rank is: cores that execute its objects (default 1). */
@@ -141,7 +141,7 @@ typedef struct sennit_balance_info {
  * fails: MPI_ERR_OTHER on all ranks; the object stays, all else is done. `info` may be null; it is
  * the same on all ranks. */
 int sennit_balance(sennit_objects *set, sennit_balance_info *info);
-/* Collective in effect: all ranks must choose alike. One of the names in docs/user/balance.md; the
+/* Collective in effect: all ranks must choose alike. One of the names in docs/user/objects.md; the
  * default is SENNIT_BALANCE, or "greedy". Unknown: MPI_ERR_ARG, and the old one stays. */
 int sennit_balance_strategy(sennit_objects *set, const char *name);
 

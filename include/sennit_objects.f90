@@ -3,7 +3,7 @@
 ! sennit_objects.f90 - sennit_balance.h for Fortran 2003 and later: objects that move between the ranks
 ! of an MPI program. Compile it with your program: modules differ from compiler to compiler. Each
 ! function is that of the C header, which says what it does; objects are numbered from 0, as there.
-! They return MPI_SUCCESS or a class of MPI errors. docs/user/balance.md has an example.
+! They return MPI_SUCCESS or a class of MPI errors. docs/user/objects.md has an example.
 module sennit_objects
     use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int, c_int64_t, c_null_funptr, &
         c_null_ptr, c_ptr, c_size_t
@@ -191,7 +191,7 @@ module sennit_objects
             type(sennit_balance_info), intent(out) :: info
             integer(c_int) :: sennit_balance
         end function
-        ! A name of docs/user/balance.md, and c_null_char after it.
+        ! A name of docs/user/objects.md, and c_null_char after it.
         function sennit_balance_strategy(set, name) bind(c)
             import
             type(c_ptr), value :: set

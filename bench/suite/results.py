@@ -22,9 +22,6 @@ Messages of more than 64 KiB leave when their receive has been called, as with a
 counts as saturated if the busiest card sends for a fifth of the time or more. With real kernels a run is the fastest of five
 factorizations."""
 
-BEHIND = ("[cholesky-evidence.md](cholesky-evidence.md) explains such numbers. "
-          "[cholesky-suite-unasked.md](cholesky-suite-unasked.md) is an earlier run of all groups.")
-
 TESTED = """Goals: median over the rounds (the least times) [least – largest of the rounds]. *A half-learned FA is never slower than FIFO* is a
 test: `unit.Outlook.AHalfLearnedGraphDoesNotPreferTheKnownSend`."""
 
@@ -195,7 +192,7 @@ class Goals:
 def render(groups, samples, complaints, facts):
     parts = ["# The Cholesky suite", "\n".join(f"- {name}: {text}" for name, text in facts), LEGEND]
     rounds = [len(good(cell)) for cell in samples.values()]
-    parts += [BEHIND, f"Rounds: {min(rounds, default=0)} to {max(rounds, default=0)}.", "![plot](cholesky-suite.svg)"]
+    parts += [f"Rounds: {min(rounds, default=0)} to {max(rounds, default=0)}.", "![plot](cholesky-suite.svg)"]
     parts += ["## Goals", Goals(groups, samples).judge(), TESTED]
     for name, title, cases, ways in groups:
         if not any((name, case, way) in samples for case in cases for way in ways):

@@ -3,7 +3,7 @@
 """sennit bench cholesky: communication-aware scheduling, measured.
 
 Runs apps/cholesky and apps/wavefront under every policy and exchange variant on an injected network
-and prints the tables of docs/results/cholesky-suite.md with a plot. Most of it is emulated: kernels
+and prints the tables of docs/results/cholesky-suite.json, with a plot. Most of it is emulated: kernels
 hold their thread for as long as they would take on a core, without using one, so that 64 threads run
 for real, with the real runtime and the real MPI, on a small machine. All runs of a group are
 interleaved: a round goes through them in a seeded random order; ratios are taken within a round. What

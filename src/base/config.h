@@ -22,7 +22,7 @@
 //
 // A file that includes a table defines the three macros before it and undefines them after it. All
 // that is said of an option comes from its row: fields, enumerators, messages, `sennit doctor
-// --options`, docs/user/options.md and the manual page.
+// --options`, docs/user/reference.md and the manual page.
 
 // Words of choices, in the order of their enumerators.
 #define SENNIT_POLICIES(WORD)                                                                      \

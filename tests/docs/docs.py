@@ -6,8 +6,9 @@ A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsum
 begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
 without `omp.`. What this build has no tests of (no MPI, say) is not looked for. In a table with the columns "file" and
 "name", the names are in the file. And docs/dev/lock-free.md names every file of src/ with an atomic operation that
-changes a word. No sentence of a comment in src/ begins with "Who" or "That of", unless it asks: it has to name its
-subject.
+changes a word. docs/status.md has a line a feature: its cells are short. In a table with the columns "figure" and
+"data", the numbers of a figure are in the file that the data links to. No sentence of a comment in src/ begins with
+"Who" or "That of", unless it asks: it has to name its subject.
 
 usage: docs.py --source FOLDER --ctest CTEST --build FOLDER --sennit SENNIT
 """
@@ -25,6 +26,8 @@ CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OPTION_R = re.compile(r"ctest [^\n`]*-R '?([^'\s`]+)'?")
 # A file of ours: in a folder at the top, or, as docs often have it, in a room of src/.
+SHORT = 120  # characters of a cell of status.md
+RULE = re.compile(r"[|:\- ]+")  # below the heading of a table
 FILE_NAME = re.compile(r"[\w.-]+\.(?:h|mod)")  # omp.h is no test
 FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:h|cpp|c|txt|def|py|md|toml)")
 
@@ -40,6 +43,10 @@ def anchors(text):
 def cells_of(line):
     """of a row of a table"""
     return [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+
+
+def numbers_of(text):
+    return {number.rstrip(",") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
 
 
 def code_of(source):
@@ -113,26 +120,48 @@ class Docs:
         cells = cells_of(line)
         file, *others = CODE.findall(cells[columns["file"]]) or [None]
         if not file or others or not (self.source / file).is_file():
-            return  # the rule below the heading; or check_files() complains
+            return  # check_files() complains
         text = (self.source / file).read_text()
         for name in CODE.findall(cells[columns["name"]]):
             if name not in text:
                 self.complain(page, number, f"{file} has no {name}")
 
+    def check_figures(self, page, number, line, columns):
+        """The figures of a claim are numbers of the file beside it."""
+        cells = cells_of(line)
+        for target in LINK.findall(cells[columns["data"]]):
+            data = page.parent / target
+            if data.is_file():  # or check_files() complains
+                known = numbers_of(data.read_text())
+                for figure in sorted(numbers_of(cells[columns["figure"]]) - known):
+                    self.complain(page, number, f"{target} has no {figure}")
+
+    def check_cells(self, page, number, line):
+        for cell in cells_of(line):
+            if len(cell) > SHORT:
+                self.complain(page, number, f"a cell of {len(cell)} characters: {SHORT} are a line")
+
     def check(self, page):
         column = None
-        named = None  # the columns of a table of names
+        tables = {self.check_names: ("file", "name"), self.check_figures: ("figure", "data")}
+        checked = None  # how a row of this table is checked, and its columns
         for number, line in enumerate(page.read_text().splitlines(), 1):
             self.check_tests(page, number, line)
             self.check_files(page, number, line)
             for wrong in self.commands.wrong(line):
                 self.complain(page, number, wrong)
             if not line.startswith("|"):
-                named = None
-            elif named:
-                self.check_names(page, number, line, named)
-            elif {"file", "name"} <= set(heads := cells_of(line)):
-                named = {"file": heads.index("file"), "name": heads.index("name")}
+                checked = None
+            elif checked:
+                check, columns = checked
+                if not RULE.fullmatch(line):
+                    check(page, number, line, columns)
+            else:
+                heads = cells_of(line)
+                checked = next(((check, {name: heads.index(name) for name in names})
+                                for check, names in tables.items() if set(names) <= set(heads)), None)
+            if line.startswith("|") and page.name == "status.md":
+                self.check_cells(page, number, line)
             if page.name == "openmp.md":
                 if line.startswith("| feature"):
                     column = cells_of(line).index("test")
@@ -179,12 +208,12 @@ CHANGES = re.compile(r"compare_exchange|\w\.exchange\(|fence_(?:light|heavy)\(|a
 
 
 def unlisted_structures(source):
-    """Files that change a word by an atomic operation, and are not in the table of lock-free structures."""
-    table = (source / "docs/dev/lock-free.md").read_text()
+    """Files that change a word by an atomic operation, and are not on the page of lock-free structures."""
+    named = (source / "docs/dev/lock-free.md").read_text()
     for path, text in code_of(source):
         if CHANGES.search(text):
             name = path.relative_to(source).with_suffix("").as_posix().removeprefix("src/")
-            if not any(name + suffix in table for suffix in (".h", ".cpp")):
+            if not any(name + suffix in named for suffix in (".h", ".cpp")):
                 yield f"{path.relative_to(source)}: not in docs/dev/lock-free.md"
 
 

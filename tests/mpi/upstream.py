@@ -201,7 +201,7 @@ def report(results, ways, out):
     print("# MPICH's test programs\n", file=out)
     print("Each program of Debian's source package `mpich` for C that its lists name without variables of MPICH's own, "
           f"on at most {MOST_RANKS} ranks: {described}. MPICH, which waits without giving a "
-          f"processor away, is made to yield{', in all three' if ways == USUAL_WAYS else ' where it is bare'}. [mpi.md](../user/mpi.md) says why results differ. "
+          f"processor away, is made to yield{', in all three' if ways == USUAL_WAYS else ' where it is bare'}. docs/mpi-faults.md says why results differ. "
           "`./dev mpi-suite` makes this page.\n", file=out)
     for mpi, kept in results.items():
         outcomes = {test: failures for test, failures in sorted(kept.items()) if failures}

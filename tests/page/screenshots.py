@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a page of `sennit report`, as docs/ shows them: light and dark, wide and on a phone, and
-zoomed in.
+"""Pictures of a page of `sennit report`: light and dark, wide and on a phone, and zoomed in. docs/results/demo has
+those that the docs show.
 
-usage: screenshots.py build/demo/policies.html docs/results/demo/policies"""
+usage: screenshots.py build/demo/policies.html build/demo/policies"""
 
 import sys
 

@@ -26,7 +26,7 @@ LIMIT = 400 # seconds for one command, on a busy machine
 COLLECTIVES = re.compile(r"\bMPI_(Barrier|Bcast|Reduce|Allreduce|Gatherv?|Scatterv?|Allgatherv?|Alltoallv?)\(")
 MUCH = ("point_to_point", "collectives", "assembled", "callbacks", "initial_tasks", "polling", "some_ranks_tasks", "beside_tasks",
         "claims")
-# Not as -sennit-collectives wants programs (docs/user/pass.md): operations of their own that use OpenMP, errors that they handle.
+# Not as -sennit-collectives wants programs (docs/user/recompile.md): operations of their own that use OpenMP, errors that they handle.
 NOT_COLLECTIVE = ("operations", "broadcasts")
 STOCK = ("files", "fork_exec", "outside") # others' tasks would wait for each other with all threads
 EXIT_CODES = {"abort_suspended": 7}

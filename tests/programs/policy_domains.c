@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Queues follow NUMA domains (docs/user/policies.md). Two threads make a task each, and the second
+ * Queues follow NUMA domains (docs/user/order.md). Two threads make a task each, and the second
  * one runs one of the two: the older task where they share a queue, its own where each has one
  * nearby. The argument says which it shall be.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What paper 1 says its policies gain, simulated with the runtime's own policies (sections 1 and
-// 4.3). docs/user/policies.md lists the sentences.
+// 4.3). docs/papers.md lists the sentences.
 #include "sim/cholesky.h"
 #include "sim/simulation.h"
 

@@ -130,7 +130,7 @@ TEST(Wave, CountsTheCellsInTheBand) {
     EXPECT_NEAR(band, 4 * 0.5 * 27, 0.1 * 27);
 }
 
-// A small machine; the claims of the paper's section 5, which docs/results/balance.md has in full.
+// A small machine; the claims of the paper's section 5, which docs/performance.md has in full.
 struct Study {
     FrontMachine machine;
     FrontProgram program;
@@ -206,7 +206,7 @@ TEST(Front, AStrategyThatLooksAheadIsSpreadWhereNothingMoves) {
     EXPECT_EQ(follow.moved, spread.moved);
 }
 
-// What docs/results/balance.md says of 1024 cores.
+// What docs/performance.md says of 1024 cores.
 TEST(Front, GoalsOfThePapersStudy) {
     const FrontMachine machine;
     FrontProgram program;

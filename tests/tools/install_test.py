@@ -48,7 +48,7 @@ def test_a_moved_installation_is_whole():
         for name in ("lib/sennit/omp/libgomp.so.1", "lib/sennit/omp/libomp.so.5",
                      "lib/sennit/omp/libiomp5.so", "include/sennit/TAMPI.h",
                      "include/sennit/sennit_objects.f90",
-                     "share/sennit/gdb/sennit.py", "share/doc/sennit/docs/user/guide.md"):
+                     "share/sennit/gdb/sennit.py", "share/doc/sennit/docs/user/start.md"):
             assert name in found, (name, found)
             path = os.path.realpath(os.path.join(installed.home, name))
             assert path.startswith(installed.home), path

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One truth for environment variables: every name of ours that the code has in a string is a row of a table or a name
 of the code's own (a macro, an enumerator); every row is read; what is read and not ours is named below; and
-docs/user/options.md is what the tables say.
+docs/user/reference.md has what the tables say.
 
-usage: options_test.py SENNIT SOURCE_FOLDER
+usage: options_test.py SENNIT SOURCE_FOLDER [--update]
 """
 
 import pathlib
@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+BEGIN = "<!-- options: made by sennit doctor --options=markdown -->\n"
+END = "<!-- end of the options -->\n"
 TABLES = ("src/base", "src/mpi", "addons/network", "addons/objects", "tools/sennit")
 ROW = re.compile(r'^SENNIT_(?:CHOICE|NUMBER|TEXT)\((\w+)(?:[^"\n]*)"((?:SENNIT|MPIX)_[A-Z_]+)"', re.MULTILINE)
 FOLDERS = ("src", "addons", "tools", "sim", "pass", "include", "apps", "bench", "tests")
@@ -93,8 +95,13 @@ def main():
         for form, text in told.items():
             if variable not in text:
                 complain(f"{variable} of {table} is missing in `sennit doctor --options={form}`")
-    if (source / "docs/user/options.md").read_text() != told["markdown"]:
-        complain("docs/user/options.md is old: sennit doctor --options=markdown > docs/user/options.md")
+    page = source / "docs/user/reference.md"
+    head, rest = page.read_text().split(BEGIN)
+    told_before, tail = rest.split(END)
+    if sys.argv[3:] == ["--update"]:
+        page.write_text(head + BEGIN + told["markdown"] + END + tail)
+    elif told_before != told["markdown"]:
+        complain(f"the options in {page.name} are old: call this test with --update")
     bad = subprocess.run([sennit, "doctor", "--options=pdf"], capture_output=True, text=True)
     if bad.returncode != 2 or "text, markdown or man" not in bad.stderr:
         complain(f"an unknown form: {bad.returncode}, {bad.stderr}")

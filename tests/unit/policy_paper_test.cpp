@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paper's policies, whole, on the graph of its Figures 1 and 3: a Cholesky factorization of 4 x
 // 4 tiles on two ranks, here with a tile's column deciding its rank. What each sentence says and
-// which test holds us to it is listed in docs/user/policies.md.
+// which test holds us to it is listed in docs/papers.md.
 #include "policy_graph.h"
 
 #include "decide/tasks/outlook.h"

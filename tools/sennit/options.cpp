@@ -91,11 +91,11 @@ struct Form {
 constexpr Form forms[] = {
     {"text", "", "", print_text},
     {"markdown",
-     "# Environment variables\n\n"
+     "## Environment variables\n\n"
      "Made by `sennit doctor --options=markdown` from the tables that the code reads. The "
      "variables of the OpenMP\n"
      "standard are in [openmp.md](openmp.md). A bad value costs one line and leaves the default.\n",
-     "\n## {}\n\n| variable | values | default | |\n| --- | --- | --- | --- |\n", print_markdown},
+     "\n### {}\n\n| variable | values | default | |\n| --- | --- | --- | --- |\n", print_markdown},
     {"man",
      ".TH SENNIT\\-OPTIONS 7\n.SH NAME\nsennit\\-options \\- environment variables of Sennit\n"
      ".SH DESCRIPTION\nA bad value costs one line and leaves the default.\n",

@@ -6,8 +6,8 @@
 
 namespace sennit::tool {
 
-// `form`: text, markdown (docs/user/options.md) or man (sennit-options(7)). Throws Failure for
-// another one.
+// `form`: text, markdown (a section of docs/user/reference.md) or man (sennit-options(7)). Throws
+// Failure for another one.
 int print_options(const std::string &form);
 
 } // namespace sennit::tool

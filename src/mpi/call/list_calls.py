@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the list of calls in calls.txt into the user's documentation.
 
-usage: list_calls.py --calls calls.txt --document mpi.md [--check]
+usage: list_calls.py --calls calls.txt --document reference.md [--check]
 
 With --check it only looks whether the list there is current.
 """

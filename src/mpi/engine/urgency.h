@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policy global. A rank that waits for a long message tells the sender how urgent the message is:
 // the priority of the task that receives (its own distance to a send). Long sends that wait for
-// their turn leave in that order. docs/results/global.md has what it is worth.
+// their turn leave in that order. docs/performance.md has what it is worth.
 //
 // For each long message, 8 bytes are told, on a communicator of our own. It is a duplicate of
 // MPI_COMM_WORLD, made in MPI_Init on every rank. So the policy has to be the same on all ranks.

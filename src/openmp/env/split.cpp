@@ -21,7 +21,7 @@ namespace {
 
 constexpr long kMostPerWorker = 64;
 // auto: enough to balance most loops, few enough to cost a balanced one less than a hundredth
-// (docs/results/split.md). Always the same, as which thread has which iterations depends on it.
+// (docs/performance.md). Always the same, as which thread has which iterations depends on it.
 constexpr int kAuto = 8;
 
 // The end: regions were split, and are no more.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file format of a trace, shared by the recorder (trace.cpp) and the reader
-// (read/trace_file.h). What each record means, for people: docs/user/trace-format.md.
+// (read/trace_file.h). What each record means, for people: docs/user/reference.md.
 // Little-endian; version kVersion.
 //
 //   header     kHeaderBytes
