@@ -7,8 +7,8 @@ begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test"
 without `omp.`. What this build has no tests of (no MPI, say) is not looked for. In a table with the columns "file" and
 "name", the names are in the file. And docs/dev/lock-free.md names every file of src/ with an atomic operation that
 changes a word. docs/status.md has a line a feature: its cells are short. In a table with the columns "figure" and
-"data", the numbers of a figure are in the file that the data links to. No sentence of a comment in src/ begins with
-"Who" or "That of", unless it asks: it has to name its subject.
+"data", the numbers of a figure are in the file that the data links to. docs/dev/words.md defines a word once. No sentence
+of a comment in src/ begins with "Who" or "That of", unless it asks: it has to name its subject.
 
 usage: docs.py --source FOLDER --ctest CTEST --build FOLDER --sennit SENNIT
 """
@@ -65,6 +65,7 @@ class Docs:
         self.kinds = {test.split(".")[0] for test in tests}
         self.not_built = {test.split("-")[0] for test in tests if test.endswith("_NOT_BUILT")}  # GoogleTest's
         self.named = 0
+        self.words = {}  # of words.md, and where each is
         self.wrong = []
 
     def complain(self, page, line, text):
@@ -141,6 +142,12 @@ class Docs:
             if len(cell) > SHORT:
                 self.complain(page, number, f"a cell of {len(cell)} characters: {SHORT} are a line")
 
+    def check_words(self, page, number, line):
+        for word in re.findall(r"\*([^*]+)\*", cells_of(line)[0]):
+            if word in self.words:
+                self.complain(page, number, f"the word {word} is in line {self.words[word]}, too")
+            self.words[word] = number
+
     def check(self, page):
         column = None
         tables = {self.check_names: ("file", "name"), self.check_figures: ("figure", "data")}
@@ -162,6 +169,8 @@ class Docs:
                                 for check, names in tables.items() if set(names) <= set(heads)), None)
             if line.startswith("|") and page.name == "status.md":
                 self.check_cells(page, number, line)
+            if line.startswith("| *") and page.name == "words.md":
+                self.check_words(page, number, line)
             if page.name == "openmp.md":
                 if line.startswith("| feature"):
                     column = cells_of(line).index("test")
