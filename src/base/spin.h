@@ -6,11 +6,26 @@
 #include <atomic>
 #include <cstdint>
 #include <sched.h>
+#if SENNIT_SCHEDULES
+#include "schedules.h"
+#endif
 
 namespace sennit {
 
+// Words of structures that tests/schedules runs under every schedule: there, and only there, each
+// access to them can be followed by another thread's.
+#if SENNIT_SCHEDULES
+template <class T>
+using Atomic = schedules::Atomic<T>;
+#else
+template <class T>
+using Atomic = std::atomic<T>;
+#endif
+
 inline void cpu_relax() {
-#if defined(__x86_64__) || defined(__i386__)
+#if SENNIT_SCHEDULES
+    schedules::wait_for_change();
+#elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     asm volatile("yield");
@@ -31,6 +46,10 @@ inline std::uint64_t ticks() {
 class SpinLock {
   public:
     void lock() {
+#if SENNIT_SCHEDULES
+        if (!schedules::locks_keep_out())
+            return;
+#endif
         if (!try_lock())
             lock_slow();
     }
@@ -52,7 +71,7 @@ class SpinLock {
                 sched_yield();
         }
     }
-    std::atomic<std::uint8_t> word_{0};
+    Atomic<std::uint8_t> word_{0};
 };
 
 } // namespace sennit

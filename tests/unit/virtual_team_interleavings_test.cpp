@@ -3,7 +3,7 @@
 //
 // Whether there is anything to steal (`exhausted_` in openmp/team/virtual_team.cpp). Two workers
 // run two regions. A range is one thread that has not begun, or none: how a range is taken from is
-// another model (ranges_interleavings_test.cpp). Stores wait in buffers (store_buffers.h); without
+// checked in tests/schedules. Stores wait in buffers (store_buffers.h); without
 // them the fences would not matter.
 //
 // The rule: a worker that has found nothing to do is told of what there is to steal later. Not: it

@@ -7,7 +7,8 @@
 // (base/fence.h). The owner, which comes once for each chunk, pays nothing. The thief pays a
 // membarrier.
 //
-// Model: tests/unit/ranges_interleavings_test.cpp.
+// tests/schedules/ranges_test.cpp runs it under every schedule of two threads, and breaks it at
+// each of its places.
 #pragma once
 
 #include "base/compiler.h"
@@ -74,9 +75,9 @@ class alignas(kCacheLine) StealableRange {
     bool take_slow(std::uint64_t mine) { return take_some_slow(mine, 1) != 0; }
     std::uint64_t take_some_slow(std::uint64_t mine, std::uint64_t most);
 
-    std::atomic<std::uint64_t> low_{0};
-    std::atomic<std::uint64_t> high_{0};
-    std::atomic<std::uint64_t> offered_from_{0};
+    Atomic<std::uint64_t> low_{0};
+    Atomic<std::uint64_t> high_{0};
+    Atomic<std::uint64_t> offered_from_{0};
     SpinLock lock_; // for thieves, and for an owner that meets one
 };
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// StealableRange (openmp/team/stealable_range.h) under every schedule.
+#include "schedules.h"
+
+#include "openmp/team/stealable_range.h"
+
+#include <algorithm>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <memory>
+
+namespace sennit::schedules {
+namespace {
+
+using omp::StealableRange;
+
+// What thieves may take at once, and what owners want.
+struct Part {
+    std::uint64_t from = 0, most = 100, piece = 1;
+    bool believes_hint = false; // an owner that takes left() for the truth
+};
+
+// Thread i begins with sizes[i] chunks. It does them, steals when it has none left, and ends when
+// it sees none.
+class Loop {
+  public:
+    Loop(std::vector<std::uint64_t> sizes, Part part, std::size_t threads)
+        : sizes_(std::move(sizes)), part_(part), threads_(threads),
+          ranges_(std::make_unique<StealableRange[]>(sizes_.size())) {}
+
+    Test test() {
+        Test test;
+        test.begin = [this] { begin(); };
+        for (std::size_t i = 0; i < threads_; ++i)
+            test.threads.emplace_back([this, i] { work(i); });
+        test.state = [this] {
+            std::uint64_t done = 0;
+            for (const bool one : done_)
+                done = 2 * done + (one ? 1 : 0);
+            return done;
+        };
+        test.end = [this] {
+            return std::find(done_.begin(), done_.end(), false) == done_.end() ? ""
+                                                                               : "a chunk is lost";
+        };
+        return test;
+    }
+
+  private:
+    void begin() {
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            std::destroy_at(&ranges_[i]);
+            std::construct_at(&ranges_[i]);
+        }
+        std::uint64_t chunks = 0;
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            ranges_[i].assign(chunks, chunks + sizes_[i]);
+            chunks += sizes_[i];
+        }
+        done_.assign(chunks, false);
+    }
+    void run(std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t chunk = first; chunk < first + count; ++chunk) {
+            if (done_[chunk])
+                fail("a chunk is run twice");
+            done_[chunk] = true;
+        }
+    }
+    void work(std::size_t me) {
+        StealableRange &mine = ranges_[me];
+        do
+            for (std::uint64_t first = 0, count; (count = take(mine, first)) != 0;)
+                run(first, count);
+        while (steal(me));
+    }
+    std::uint64_t take(StealableRange &mine, std::uint64_t &first) {
+        begin_anew(1);
+        if (part_.believes_hint && mine.left() == 0)
+            return 0;
+        return part_.piece == 1 ? mine.take(&first) : mine.take_some(part_.piece, &first);
+    }
+    // As omp::take_over.
+    bool steal(std::size_t me) {
+        for (;;) {
+            begin_anew(2);
+            StealableRange *victim = nullptr;
+            std::uint64_t most = 0;
+            for (std::size_t i = 0; i < sizes_.size(); ++i) {
+                if (i == me)
+                    continue;
+                const std::uint64_t left = ranges_[i].left(part_.from);
+                if (left > most) {
+                    most = left;
+                    victim = &ranges_[i];
+                }
+            }
+            if (!victim)
+                return false;
+            std::uint64_t first = 0, last = 0;
+            if (victim->steal(&first, &last, part_.from, part_.most)) {
+                ranges_[me].refill(first, last);
+                return true;
+            }
+            wait_for_change();
+        }
+    }
+
+    std::vector<std::uint64_t> sizes_;
+    Part part_;
+    std::size_t threads_;
+    std::unique_ptr<StealableRange[]> ranges_;
+    std::vector<bool> done_;
+};
+
+using Sizes = std::vector<std::uint64_t>;
+
+Result explored(const Sizes &sizes, Part part = {}, const Flaw &flaw = {},
+                std::size_t threads = 2) {
+    Loop loop(sizes, part, threads);
+    return explore(loop.test(), flaw);
+}
+
+TEST(StealableRange, EveryChunkIsRunOnce) {
+    for (const Sizes &sizes : {Sizes{1, 0}, Sizes{2, 0}, Sizes{1, 1}}) {
+        const Result result = explored(sizes);
+        EXPECT_EQ(result.failure, "") << result.schedule;
+    }
+}
+
+TEST(StealableRange, EveryChunkIsRunOnceIfThievesTakeLess) {
+    EXPECT_EQ(explored({2, 0}, {.from = 0, .most = 1}).failure, "");
+    EXPECT_EQ(explored({3, 0}, {.from = 2}).failure, "");
+}
+
+TEST(StealableRange, EveryChunkIsRunOnceIfOwnersTakeMore) {
+    EXPECT_EQ(explored({2, 0}, {.piece = 2}).failure, "");
+}
+
+// The line of the code.
+std::string text_of(const std::string &file, unsigned line) {
+    std::ifstream input(file);
+    std::string text;
+    for (unsigned i = 0; i < line; ++i)
+        std::getline(input, text);
+    return text;
+}
+
+bool is_refused(const Flaw &flaw) {
+    return !explored({1, 0}, {}, flaw).failure.empty() ||
+           !explored({2, 0}, {.piece = 2}, flaw).failure.empty() ||
+           !explored({2, 0}, {}, flaw).failure.empty();
+}
+
+TEST(StealableRange, NeedsEachOfItsStores) {
+    auto stores = explored({1, 0}).stores;
+    stores.merge(explored({2, 0}, {.piece = 2}).stores);
+    EXPECT_EQ(stores.size(), 9U);
+    for (const auto &[file, line] : stores) {
+        const std::string text = text_of(file, line);
+        // There the owner only tells thieves that less is left than they believe.
+        if (text.find("low_.store(mine, ") == std::string::npos)
+            EXPECT_TRUE(is_refused({Flaw::Kind::lost, file, line}))
+                << file << ":" << line << ": " << text;
+        else
+            EXPECT_FALSE(is_refused({Flaw::Kind::lost, file, line}));
+    }
+}
+
+TEST(StealableRange, NeedsItsLocksAndItsFence) {
+    EXPECT_TRUE(is_refused({Flaw::Kind::no_fence, "", 0}));
+    EXPECT_TRUE(is_refused({Flaw::Kind::no_lock, "", 0}));
+}
+
+// The owner stores before it looks, and looks again under the lock. So does a thief.
+TEST(StealableRange, NeedsToLookAfterItsStores) {
+    int late = 0, stale = 0;
+    const Result all = explored({1, 0});
+    for (const auto &[file, line] : all.stores)
+        if (text_of(file, line).find("low_.store(mine + 1") != std::string::npos) {
+            EXPECT_TRUE(is_refused({Flaw::Kind::late, file, line}));
+            ++late;
+        }
+    for (const auto &[file, line] : all.loads)
+        if (file.ends_with("stealable_range.cpp")) {
+            EXPECT_TRUE(is_refused({Flaw::Kind::stale, file, line})) << text_of(file, line);
+            ++stale;
+        }
+    EXPECT_EQ(late, 1);
+    EXPECT_EQ(stale, 3);
+}
+
+// An owner that takes left() for the truth, while a thief is about to give back, steals elsewhere
+// and puts that where its own chunks still are. The third range is somebody's who does not come.
+TEST(StealableRange, NeedsAnOwnerWhoMakesSure) {
+    EXPECT_NE(explored({3, 0, 1}, {.believes_hint = true}).failure, "");
+}
+
+} // namespace
+} // namespace sennit::schedules
