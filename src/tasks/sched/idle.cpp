@@ -125,7 +125,7 @@ void Worker::rest() {
         g_idle_poller.store(nullptr, std::memory_order_seq_cst);
     }
     // There may be something that this worker does not take just now: tasks too short to be stolen
-    // (may_steal). sleep() would find it, too, but after a system call that disturbs those at work.
+    // (Steals). sleep() would find it, too, but after a system call that disturbs those at work.
     if (ticks() - idle_since() >= patience() && !anything_to_do())
         sleep();
     else if (crowded())
@@ -154,12 +154,11 @@ void Worker::give_processor() {
         yield_processor();
 }
 
-// Between two looks at the others' queues: each look takes a cache line from a producer, and after
-// a while there is more to take at once.
+// Between two looks at the others' queues.
 void Worker::pause() {
-    for (int i = 0; i < pause_ && !inbox_.load(std::memory_order_relaxed); ++i)
+    const int pause = steals_.next_pause();
+    for (int i = 0; i < pause && !inbox_.load(std::memory_order_relaxed); ++i)
         cpu_relax();
-    pause_ = longer(pause_);
 }
 
 // What a sleeper must not sleep through. Also a hint to waiters that there is work that they do not

@@ -9,7 +9,6 @@
 #include "base/observed.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
-#include "tasks/trace/trace.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -22,12 +21,6 @@ SENNIT_TLS Worker *Worker::t_self_;
 namespace {
 
 constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
-constexpr std::uint32_t kManyToSteal = 8;
-
-SENNIT_COLD void note_steal(const Slot &from, int count) {
-    const Worker *victim = from.worker.load(std::memory_order_relaxed);
-    trace::steal(victim ? victim->id() : -1, static_cast<std::uint64_t>(count));
-}
 
 } // namespace
 
@@ -62,90 +55,18 @@ void Worker::queue_next() {
         push(*next_slot_, next);
 }
 
-// Does it pay to look at the others' queues now? If the stolen tasks took no longer than it takes
-// to move them, both sides lose: the creator waits for the cache lines of its queue and of its
-// tasks. The theft has told what a line takes just now. A single task has to be as long as some
-// thefts; of many at once each adds some 25 ns. Every brief theft in a row doubles the time until
-// the next one. Then there is more to take at once.
-bool Worker::may_steal() {
-    if (stolen_at_ == 0 && steal_after_ == 0)
-        return true;
-    const std::uint64_t now = ticks();
-    if (stolen_at_ != 0) {
-        const bool brief =
-            now - stolen_at_ < 3 * theft_ticks_ + stolen_ * ticks_per_us() / kBriefPerUs;
-        steal_pause_ = brief ? std::min(2 * steal_pause_ + 1, kMostStealPause) : 0;
-        steal_after_ = brief ? now + steal_pause_ * ticks_per_us() : 0;
-        stolen_at_ = 0;
-    }
-    if (now < steal_after_)
-        return false;
-    steal_after_ = 0;
-    return true;
-}
-
 // A ready task of one group. As long as the owner waits for the next region, only a task of the
 // last one. What a region's implicit task sets up for its thread (copyin, private copies of a
 // reduction) must be there for the explicit tasks.
 Node *Worker::find_in(Slot &where) {
     if (SENNIT_LIKELY(!where.regions))
-        return look_in(where);
-    Node *node = where.is_late() ? nullptr : look_in(where);
+        return steals_.take(where);
+    Node *node = where.is_late() ? nullptr : steals_.take(where);
     if (node && where.is_late()) {
         push(where, node);
         node = nullptr;
     }
     return node;
-}
-
-// Own queue, then the others' from a random start.
-Node *Worker::look_in(Slot &where) {
-    if (ordered())
-        return find_ordered(where);
-    if (Node *node = where.queue.take_front())
-        return node;
-    const Group &group = *where.group;
-    if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed) || !may_steal())
-        return nullptr;
-    where.random = where.random * 1664525u + 1013904223u;
-    auto victim = static_cast<int>(
-        (std::uint64_t{where.random} * static_cast<std::uint64_t>(group.size)) >> 32);
-    for (int i = 0; i < group.size; ++i, ++victim) {
-        if (victim >= group.size)
-            victim = 0;
-        Slot &other = *group.slots[victim];
-        const std::uint32_t count = other.queue.count();
-        if (count == 0 || &other == &where)
-            continue;
-        // A longer queue has independent tasks of a single producer. Take several at once, so that
-        // producer and consumers meet at its lock less often.
-        const std::uint64_t begin = ticks();
-        int more = 0;
-        if (count >= kManyToSteal)
-            more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
-                                                            ? static_cast<int>(count / 2)
-                                                            : ReadyQueue::kMostStolen);
-        Node *node = where.queue.count() ? where.queue.take_front()
-                                         : other.queue.steal(ReadyQueue::Place::back);
-        if (node) {
-            stolen_at_ = ticks();
-            theft_ticks_ = stolen_at_ - begin;
-            stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
-            if (trace::on())
-                note_steal(other, more > 0 ? more : 1);
-            return node;
-        }
-    }
-    return nullptr;
-}
-
-// The task of the highest priority, of the nearest queue that has any.
-Node *Worker::find_ordered(Slot &where) {
-    const Group &group = *where.group;
-    for (int rank = 0; rank < machine().nodes; ++rank)
-        if (Node *node = group.queues[machine().look_at(where.node, rank)].take())
-            return node;
-    return nullptr;
 }
 
 Node *Worker::find(Slot *&where) {
@@ -172,7 +93,7 @@ Node *Worker::find(Slot *&where) {
 void Worker::run(Slot &where, Node *node) {
     note_busy();
     idle_rounds_ = 0;
-    pause_ = 1;
+    steals_.found_task();
     if (SENNIT_UNLIKELY(poll::pending()))
         give_up_polling();
     client().run(*this, where, node);
@@ -238,8 +159,7 @@ void Worker::wait_for(Condition &condition) {
             next_ = nullptr;
             if (!node && rounds >= look_at) {
                 node = find_in(mine);
-                look_at = rounds + pause_;
-                pause_ = longer(pause_);
+                look_at = rounds + steals_.next_pause();
             }
         } else if (bury == Condition::Bury::accepted && mine.ready()) {
             auto accept = [&](const Node *n) { return condition.accepts(n); };

@@ -34,6 +34,7 @@
 #include "tasks/sched/group.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
+#include "tasks/sched/steals.h"
 
 #include <atomic>
 #include <cstdint>
@@ -287,8 +288,6 @@ class alignas(kCacheLine) Worker {
     }
     int poll(bool looks = false);
     void to_inbox(Fiber *fiber);
-    bool may_steal();
-    Node *look_in(Slot &where);
     void run_more(Slot &where, const Fiber *creator, std::uint64_t end);
     void schedule();
     void wait_for(Condition &condition);
@@ -313,7 +312,6 @@ class alignas(kCacheLine) Worker {
     void unlist(Fiber &fiber);
     Node *find(Slot *&where);
     Node *find_in(Slot &where);
-    static Node *find_ordered(Slot &where);
     void run(Slot &where, Node *node);
     void idle();
     void rest();
@@ -390,17 +388,7 @@ class alignas(kCacheLine) Worker {
     std::uint64_t next_poll_ = 0;
     int idle_rounds_ = 0;
     std::uint32_t rings_seen_ = 0; // of the doorbell, when it last listened
-    static int longer(int pause) { return pause * 2 < kLongestPause ? pause * 2 : kLongestPause; }
-    static constexpr int kLongestPause = 32; // between two looks at the others' queues, cpu_relax()
-    int pause_ = 1;
-    // may_steal(): the last theft, and when the next may be.
-    static constexpr std::uint64_t kBriefPerUs = 40;     // tasks that take 25 ns
-    static constexpr std::uint64_t kMostStealPause = 15; // microseconds
-    std::uint64_t stolen_at_ = 0;                        // ticks; 0: it was looked at since
-    std::uint64_t theft_ticks_ = 0;                      // what it took to take them
-    std::uint64_t stolen_ = 0;                           // tasks
-    std::uint64_t steal_after_ = 0;                      // ticks; 0: at once
-    std::uint64_t steal_pause_ = 0;                      // microseconds
+    Steals steals_;
     // How it counts at the process's share of the node's cores: at all, among those that compute,
     // among those that rest and are awake. And the core that it had last.
     enum class CoreUse : unsigned char { none, computes, rests };
