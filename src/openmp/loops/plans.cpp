@@ -174,7 +174,7 @@ class Leaving final : public Plan {
     void begin(Loop &loop, int threads) const override { plan_.begin(loop, threads); }
     bool next(Member &member, Loop &loop, std::uint64_t *first,
               std::uint64_t *last) const override {
-        sched::Worker::here().pass_chunk();
+        sched::Worker::here().seat.pass_chunk();
         return plan_.next(member, loop, first, last);
     }
 

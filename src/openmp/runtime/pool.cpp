@@ -104,13 +104,13 @@ SENNIT_EXPORT int sennit_pool_share(void *board, int slot) {
 
 SENNIT_EXPORT int sennit_pool_lend() {
     if (sched::Worker *const worker = sched::Worker::self(); worker && sched::shares_cores())
-        worker->lend_core();
+        worker->seat.lend();
     return SENNIT_SUCCESS;
 }
 
 SENNIT_EXPORT int sennit_pool_reclaim() {
     if (sched::Worker *const worker = sched::Worker::self(); worker && sched::shares_cores())
-        worker->need_core();
+        worker->seat.need();
     return SENNIT_SUCCESS;
 }
 

@@ -107,12 +107,12 @@ void visit(void *argument) {
         fiber::set_fp_control(agent.control);
         task::run_beyond_team(worker, guest, *task);
         if (sched::shares_cores())
-            stays = worker.has_core() && !worker.is_to_leave_core();
+            stays = worker.seat.has_core() && !worker.seat.is_to_leave();
         else if (!g_agents.may_go_on())
             return team.leave();
     } while (stays && (task = take_offered(team)));
     // Where its core is wanted, it comes back with another one. The team may be gone after leave().
-    if (!stays && worker.has_core() && (task = take_offered(team)))
+    if (!stays && worker.seat.has_core() && (task = take_offered(team)))
         return invite(worker, *agent.team, *task);
     team.leave();
     g_agents.give_back();

@@ -198,13 +198,13 @@ class Helpers {
     static void main(void *self) { static_cast<Helpers *>(self)->help(*sched::Worker::self()); }
 
     void help(sched::Worker &worker) {
-        const bool has_core = worker.take_spare_core(wanted_);
+        const bool has_core = worker.seat.take_spare(wanted_);
         asks_.store(false, std::memory_order_relaxed);
         if (!has_core)
             return;
         if (const int others = wanted_.load(std::memory_order_relaxed) - 1; others > 0)
             call(others);
-        while (!worker.is_to_leave_core() && SpareThreads::help_any(worker)) {
+        while (!worker.seat.is_to_leave() && SpareThreads::help_any(worker)) {
         }
     }
 

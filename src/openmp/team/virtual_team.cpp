@@ -122,7 +122,7 @@ void VirtualTeam::begin_part(sched::Worker &worker, Team &team, const Member &mi
 // Where processes share cores, between two threads of a worker: is its core to be left, and could
 // helpers have the worker's other threads?
 SENNIT_NOINLINE void VirtualTeam::pass_member(sched::Worker &worker, const Lane &lane) const {
-    worker.pass_chunk();
+    worker.seat.pass_chunk();
     if (ticks() - began_ > help_after())
         call_helpers(static_cast<int>(lane.range.left()));
 }
@@ -394,7 +394,7 @@ void VirtualTeam::help(sched::Worker &worker) {
     do {
         run(worker, team, mine, parts_->thread_of(place), watched);
         ++ended;
-    } while (!worker.is_to_leave_core() && take_from_others(&place));
+    } while (!worker.seat.is_to_leave() && take_from_others(&place));
     end_traced_part(team);
     worker.task = &mine.implicit;
     worker.slot = &mine;

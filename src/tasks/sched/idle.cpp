@@ -45,7 +45,7 @@ void Worker::poll_slow() {
     if (now < next_poll_)
         return;
     if (SENNIT_UNLIKELY(shares_cores()))
-        look_at_core();
+        seat.look();
     if (poll::pending())
         poll();
     next_poll_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
@@ -80,11 +80,17 @@ void Worker::idle() {
     note_idle();
     if (SENNIT_LIKELY(!shares_cores()))
         return rest();
-    rest_core();
+    seat.rest();
     rest();
     // Before it takes a task, which others with a core could run meanwhile.
     if (anything_to_do())
-        need_core();
+        seat.need();
+}
+
+void Worker::turn_busy() {
+    idle_since_.store(0, std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(shares_cores()))
+        seat.need();
 }
 
 void Worker::rest() {
@@ -313,12 +319,9 @@ void Worker::sleep() {
     // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
     // what they published.
     fence_before_sleep();
-    bool asleep_at_share = false;
+    bool fell_asleep = false; // with a seat
     if (!anything_to_do()) {
-        if (SENNIT_UNLIKELY(core_use_ == CoreUse::rests)) {
-            share().sleep(hold_);
-            asleep_at_share = true;
-        }
+        fell_asleep = seat.fall_asleep();
         std::int64_t most_ns = poller  ? nap_ns()
                                : light ? std::clamp(waited_ns(), kShortestLightNs, kLongestLightNs)
                                        : -1;
@@ -338,7 +341,7 @@ void Worker::sleep() {
     if (SENNIT_LIKELY(!shares_cores()))
         state_.store(kAwake, std::memory_order_relaxed);
     else
-        awake_at_share(asleep_at_share);
+        seat.wake_up(fell_asleep, state_.exchange(kAwake, std::memory_order_relaxed) == kAwake);
     SENNIT_ASSERT(g_asleep.load(std::memory_order_relaxed) > 0);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);
     count_asleep(-1, light);

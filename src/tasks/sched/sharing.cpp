@@ -20,7 +20,7 @@ void begin_sharing(node::Board &board, node::Slot &slot) {
     share().begin(board, slot);
     set_sharing(true);
     poll::look_further(true);
-    Worker::here().need_core();
+    Worker::here().seat.need();
 }
 
 void end_sharing() {
@@ -78,37 +78,33 @@ void trace_core(int core, std::uint64_t begin) {
 } // namespace
 
 // Rank fibers change their threads.
-void Worker::shorten_slice() {
+void Seat::shorten_slice() {
     if (is_rank_fiber())
-        short_slice_.leave();
+        slice.leave();
     else
-        short_slice_.begin(shares_cores);
+        slice.begin(shares_cores);
 }
 
-void Worker::end_short_slice() {
-    short_slice_.end(thread_id_);
+void Seat::forget(const std::atomic<int> &thread) {
+    use_ = Use::none;
+    end_short_slice(thread);
 }
 
-void Worker::forget_core() {
-    core_use_ = CoreUse::none;
-    end_short_slice();
-}
-
-void Worker::need_core() {
-    if (core_use_ == CoreUse::computes || !shares_cores())
+void Seat::need() {
+    if (use_ == Use::computes || !shares_cores())
         return;
     shorten_slice();
     const std::uint64_t begin = trace::on() ? ticks() : 0;
     const int near = sched_getcpu();
-    hold_ = core_use_ == CoreUse::rests ? share().go_on(hold_, near) : share().take(near);
-    core_use_ = CoreUse::computes;
+    hold_ = use_ == Use::rests ? share().go_on(hold_, near) : share().take(near);
+    use_ = Use::computes;
     trace_core(hold_.core, begin);
     go_to(hold_.core);
     tell_progress(1);
 }
 
-bool Worker::take_spare_core(const std::atomic<std::int32_t> &needed) {
-    SENNIT_ASSERT(core_use_ == CoreUse::none);
+bool Seat::take_spare(const std::atomic<std::int32_t> &needed) {
+    SENNIT_ASSERT(use_ == Use::none);
     if (!shares_cores())
         return false;
     shorten_slice();
@@ -117,38 +113,39 @@ bool Worker::take_spare_core(const std::atomic<std::int32_t> &needed) {
     if (!hold)
         return false;
     hold_ = hold;
-    core_use_ = CoreUse::computes;
+    use_ = Use::computes;
     trace_core(hold_.core, begin);
     go_to(hold_.core);
     return true;
 }
 
-bool Worker::is_to_leave_core() const {
-    return core_use_ == CoreUse::computes && share().is_to_leave(hold_);
+bool Seat::is_to_leave() const {
+    return use_ == Use::computes && share().is_to_leave(hold_);
 }
 
 // To the policy, which compares the program's speed with that on other numbers of cores: how often
 // threads went on after a wait - for a region, a barrier, a message -, tasks, and chunks of loops.
-void Worker::tell_progress(std::uint64_t waits) {
-    share().note_progress(waits + tasks() - tasks_told_ + chunks_);
-    tasks_told_ = tasks();
+void Seat::tell_progress(std::uint64_t waits) {
+    const std::uint64_t tasks = tasks_.load(std::memory_order_relaxed);
+    share().note_progress(waits + tasks - tasks_told_ + chunks_);
+    tasks_told_ = tasks;
     chunks_ = 0;
 }
 
-void Worker::lend_core() {
-    if (core_use_ == CoreUse::computes) {
+void Seat::lend() {
+    if (use_ == Use::computes) {
         trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
         share().give(hold_);
-    } else if (core_use_ == CoreUse::rests) {
+    } else if (use_ == Use::rests) {
         share().sleep(hold_);
     }
-    core_use_ = CoreUse::none;
+    use_ = Use::none;
 }
 
-void Worker::rest_core() {
-    if (core_use_ != CoreUse::computes)
+void Seat::rest() {
+    if (use_ != Use::computes)
         return;
-    core_use_ = CoreUse::rests;
+    use_ = Use::rests;
     trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
     share().rest(hold_);
 }
@@ -156,28 +153,32 @@ void Worker::rest_core() {
 // A worker with a core to wait on waits awake, for a wake-up often takes longer than the wait. The
 // wait is shorter if others want the core. A worker without a core would take one from those that
 // compute.
-std::uint64_t Worker::patience_at_share() {
-    note_idle();
-    rest_core();
-    if (core_use_ != CoreUse::rests || !share().still_rests(hold_))
+std::uint64_t Seat::patience() {
+    rest();
+    if (use_ != Use::rests || !share().still_rests(hold_))
         return 0;
     constexpr std::uint64_t most_us = 1000;
     constexpr std::uint64_t wanted_us = 100;
     return (share().others_want() ? wanted_us : most_us) * ticks_per_us();
 }
 
-// After sleep(): who has woken it, if anybody has, has counted it.
-void Worker::awake_at_share(bool was_asleep) {
-    const bool rests = core_use_ == CoreUse::rests;
-    const int counted = (rests && !was_asleep ? 1 : 0) +
-                        (state_.exchange(kAwake, std::memory_order_relaxed) == kAwake ? 1 : 0);
+bool Seat::fall_asleep() {
+    if (use_ != Use::rests)
+        return false;
+    share().sleep(hold_);
+    return true;
+}
+
+void Seat::wake_up(bool fell_asleep, bool woken) {
+    const bool rests = use_ == Use::rests;
+    const int counted = (rests && !fell_asleep ? 1 : 0) + (woken ? 1 : 0);
     share().count_awake((rests ? 1 : 0) - counted);
 }
 
 // At a scheduling point.
-void Worker::look_at_core() {
-    if (core_use_ != CoreUse::computes)
-        return need_core();
+void Seat::look() {
+    if (use_ != Use::computes)
+        return need();
     if (!share().is_to_leave(hold_))
         return tell_progress(0);
     trace::core(trace::CoreStep::leaves, hold_.core, 0, 0);
@@ -188,19 +189,13 @@ void Worker::look_at_core() {
 }
 
 // Chunks may be as short as some nanoseconds.
-void Worker::pass_chunk() {
+void Seat::pass_chunk() {
     ++chunks_;
     const std::uint64_t now = ticks();
-    if (now < next_chunk_look_ || core_use_ != CoreUse::computes)
+    if (now < next_chunk_look_ || use_ != Use::computes)
         return;
-    look_at_core();
+    look();
     next_chunk_look_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
-}
-
-void Worker::turn_busy() {
-    idle_since_.store(0, std::memory_order_relaxed);
-    if (SENNIT_UNLIKELY(shares_cores()))
-        need_core();
 }
 
 } // namespace sennit::sched

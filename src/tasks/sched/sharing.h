@@ -77,4 +77,57 @@ class ShortSlice {
     std::uint64_t inherited_ns_ = kUntried;
 };
 
+// A worker's seat: the core that it holds, or had last, where processes share cores, and how the
+// worker counts at its process's part of them.
+//
+// Invariant: a worker that computes is counted among those that use a core, also where it found
+// none. A worker that rests is counted among those that are awake without work.
+//
+// The worker's own thread calls it. Only end_short_slice() is for any thread.
+
+class Seat {
+  public:
+    // `tasks`: those that the worker has created. The policy is told of them.
+    explicit Seat(const std::atomic<std::uint64_t> &tasks) : tasks_(tasks) {}
+
+    // Before the worker computes; while it waits, which may take long, or end in a moment.
+    void need();
+    void lend();
+    void rest();
+    // As need(), where others can do without the worker: wait for a core as long as `needed` is not
+    // 0, though not for long. False: it has none, and does not compute.
+    bool take_spare(const std::atomic<std::int32_t> &needed);
+    bool is_to_leave() const;
+    bool has_core() const { return use_ == Use::computes && hold_; }
+    // At a chunk of a loop: is the core to be left?
+    void pass_chunk();
+    // At a scheduling point.
+    void look();
+
+    // How long a worker without work waits awake, in ticks().
+    std::uint64_t patience();
+    // Before and after the thread sleeps in the kernel. fall_asleep() is false where nothing was
+    // counted. `woken`: another thread has woken this one, and has counted it.
+    bool fall_asleep();
+    void wake_up(bool fell_asleep, bool woken);
+
+    // `thread`: the number of the worker's thread.
+    void end_short_slice(const std::atomic<int> &thread) { slice.end(thread); }
+    void forget(const std::atomic<int> &thread); // in the child of fork()
+
+    ShortSlice slice; // the pool's (tasks/sched/threads.cpp), at both ends of the thread
+
+  private:
+    enum class Use : unsigned char { none, computes, rests };
+    void shorten_slice();
+    void tell_progress(std::uint64_t waits);
+
+    Use use_ = Use::none;
+    node::Hold hold_;
+    const std::atomic<std::uint64_t> &tasks_;
+    std::uint64_t tasks_told_ = 0;
+    std::uint64_t chunks_ = 0; // passed, and not told
+    std::uint64_t next_chunk_look_ = 0;
+};
+
 } // namespace sennit::sched

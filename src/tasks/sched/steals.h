@@ -31,8 +31,9 @@ class Steals {
         return steal(where);
     }
 
-    // The pause before the next look at the others' queues, in rounds of waiting. Each one is longer
-    // than the one before, until there is a task: after a while there is more to take at once.
+    // The pause before the next look at the others' queues, in rounds of waiting. Each one is
+    // longer than the one before, until there is a task: after a while there is more to take at
+    // once.
     int next_pause() {
         const int pause = pause_;
         pause_ = pause * 2 < kLongestPause ? pause * 2 : kLongestPause;

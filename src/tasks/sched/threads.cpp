@@ -244,7 +244,7 @@ struct WorkerThreads {
 
     void live(Worker &worker) {
         settle(worker, worker.root_.context.stack_size); // see create_thread
-        worker.short_slice_.put_right();
+        worker.seat.slice.put_right();
         enter_flow(worker);
         lock_.lock();
         worker.born_ = retirements_;
@@ -253,10 +253,10 @@ struct WorkerThreads {
         for (;;) {
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, true);
-            worker.lend_core();
+            worker.seat.lend();
             wait_for_mail(worker);
             if (worker.main_begins_ == Worker::Begins::with_core)
-                worker.need_core();
+                worker.seat.need();
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, false);
             worker.mail_.store(Worker::kNoMail, std::memory_order_relaxed);
@@ -269,9 +269,9 @@ struct WorkerThreads {
             if (!worker.pooled_)
                 break;
         }
-        worker.lend_core();
+        worker.seat.lend();
         leave_flow(worker);
-        worker.short_slice_.forget();
+        worker.seat.slice.forget();
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
         say_retired(worker);
         threads_.fetch_sub(1, std::memory_order_relaxed);
@@ -285,8 +285,8 @@ struct WorkerThreads {
         for (const auto &place : g_at_thread_end)
             if (const auto function = place.load(std::memory_order_acquire))
                 function(worker);
-        worker.lend_core();
-        worker.short_slice_.forget();
+        worker.seat.lend();
+        worker.seat.slice.forget();
         Worker::t_self_ = nullptr;
         const bool reusable = worker.abandon();
         worker.away_.store(true, std::memory_order_relaxed);
@@ -321,7 +321,7 @@ struct WorkerThreads {
             return false;
         }
         const Worker *const creator = Worker::self();
-        worker.short_slice_.note_creator(creator ? &creator->short_slice_ : nullptr);
+        worker.seat.slice.note_creator(creator ? &creator->seat.slice : nullptr);
         std::size_t size = fiber::thread_stack_size();
         int error = create_thread(worker, size);
         while (error != 0 && (size = fiber::smaller_stack(size)) != 0)

@@ -138,6 +138,7 @@ class alignas(kCacheLine) Worker {
             slot->control.read();
     }
 
+    Seat seat{tasks_};                // among the node's cores
     void *room = nullptr;             // what the room above keeps for this thread
     balance::Attribution attribution; // likewise: tasks/task/accounts.h
 
@@ -233,21 +234,9 @@ class alignas(kCacheLine) Worker {
         if (SENNIT_UNLIKELY(idle_since() != 0))
             turn_busy();
     }
-    // Where processes share cores (tasks/sched/sharing.h): before it computes; while it waits,
-    // which may take long, or end in a moment. The worker's own thread.
-    void need_core();
-    void lend_core();
-    void rest_core();
-    // Likewise, where it computes nothing yet and others can do without it: wait for a core as long
-    // as `needed` is not 0, though not for long. False: it has none, and does not compute.
-    bool take_spare_core(const std::atomic<std::int32_t> &needed);
-    bool is_to_leave_core() const;
-    bool has_core() const { return core_use_ == CoreUse::computes && hold_; }
-    // At a chunk of a loop: is the core to be left?
-    void pass_chunk();
-    void forget_core();                 // in the child of fork()
-    void end_short_slice();             // any thread
-    const Wait *begin_wait(Wait &wait); // returns what end_wait wants
+    void forget_core() { seat.forget(thread_id_); }              // in the child of fork()
+    void end_short_slice() { seat.end_short_slice(thread_id_); } // any thread
+    const Wait *begin_wait(Wait &wait);                          // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
     // Processor time that the thread has spent on the stack on which the caller runs, since some
@@ -316,17 +305,17 @@ class alignas(kCacheLine) Worker {
     void idle();
     void rest();
     void turn_busy();
-    void look_at_core();
     // How long it waits awake, in ticks().
     std::uint64_t patience() {
         if (SENNIT_UNLIKELY(own_flow() != nullptr) && sleeps_at_once())
             return 0;
-        if (SENNIT_UNLIKELY(shares_cores()))
-            return patience_at_share();
+        if (SENNIT_UNLIKELY(shares_cores())) {
+            note_idle();
+            return seat.patience();
+        }
         const std::uint64_t budget = spin_budget();
         return budget != 0 || !is_one_of_few() ? budget : kFewSpinUs * ticks_per_us();
     }
-    std::uint64_t patience_at_share();
     static constexpr std::uint64_t kFewSpinUs = 20;
     bool is_one_of_few() const;
     void give_processor();
@@ -346,8 +335,6 @@ class alignas(kCacheLine) Worker {
                                                           : crowded() && flow();
     }
     bool sleep_away(node::Bell *bell, std::int64_t most_ns);
-    void awake_at_share(bool was_asleep);
-    void tell_progress(std::uint64_t waits);
     void settle_groups();
     void pause();
     std::int64_t waited_ns() const;
@@ -389,16 +376,6 @@ class alignas(kCacheLine) Worker {
     int idle_rounds_ = 0;
     std::uint32_t rings_seen_ = 0; // of the doorbell, when it last listened
     Steals steals_;
-    // How it counts at the process's share of the node's cores: at all, among those that compute,
-    // among those that rest and are awake. And the core that it had last.
-    enum class CoreUse : unsigned char { none, computes, rests };
-    CoreUse core_use_ = CoreUse::none;
-    ShortSlice short_slice_;
-    void shorten_slice();
-    node::Hold hold_;
-    std::uint64_t tasks_told_ = 0;
-    std::uint64_t chunks_ = 0; // passed, and not told
-    std::uint64_t next_chunk_look_ = 0;
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;
