@@ -406,8 +406,8 @@ def waits_of(fiber):
 
 
 def fibers_of(worker):
-    yield worker["root_"]
-    fiber = worker["fibers_"]
+    yield worker["fibers"]["root"]
+    fiber = worker["fibers"]["all_"]
     while int(fiber) != 0:
         yield fiber.dereference()
         fiber = fiber.dereference()["listed_next"]
@@ -470,7 +470,7 @@ class Tasks(gdb.Command):
             thread = threads.get(int(atomic(worker["thread_id_"])))
             state = "idle" if int(atomic(worker["idle_since_"])) else "at work"
             show(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
-            current = int(atomic(worker["current_"]))
+            current = int(atomic(worker["fibers"]["current_"]))
             for fiber in fibers_of(worker):
                 innermost = True
                 for wait in waits_of(fiber):

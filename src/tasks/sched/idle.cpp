@@ -163,14 +163,14 @@ void Worker::give_processor() {
 // Between two looks at the others' queues.
 void Worker::pause() {
     const int pause = steals_.next_pause();
-    for (int i = 0; i < pause && !inbox_.load(std::memory_order_relaxed); ++i)
+    for (int i = 0; i < pause && !inbox_.any(); ++i)
         cpu_relax();
 }
 
 // What a sleeper must not sleep through. Also a hint to waiters that there is work that they do not
 // look for themselves, in the group of `but_for`.
 bool Worker::anything_to_do(const Slot *but_for) const {
-    if (ready_head_ || next_ || inbox_.load(std::memory_order_relaxed))
+    if (fibers.ready.first() || next_ || inbox_.any())
         return true;
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker) {
         if (mine == but_for)
@@ -193,8 +193,8 @@ bool Worker::wanted() const {
 // length of one call, as in a runtime that never suspends, and nobody's progress.
 // Asked twice a message in a task: flat, or calls take a fifth of its instructions.
 [[gnu::flatten]] bool Worker::has_nothing_else() const {
-    if (has_parked() || ready_head_ || next_ || poll::pending() ||
-        inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake() || any_unbegun() ||
+    if (has_parked() || fibers.ready.first() || next_ || poll::pending() || inbox_.any() ||
+        outdated() || !waits_awake() || any_unbegun() ||
         event_count_.load(std::memory_order_relaxed) != 0)
         return false;
     for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)
@@ -306,7 +306,7 @@ void Worker::sleep() {
     constexpr int kTrimmed = 64; // who wakes us waits for them
     SENNIT_ASSERT(t_self_ == this && !asleep());
     heap.flush();
-    trim_cache(kTrimmed);
+    fibers.trim(kTrimmed);
     const bool as_fiber = flow() != nullptr;
     const bool light = id_ < Dormitory::kBeds && crowded() && !as_fiber && !shares_cores();
     // Another one may poll instead at any time: then this sleep is a nap for nothing.
@@ -422,15 +422,15 @@ void Worker::yield() {
     // starting that they may be waiting for. Nor must they keep threads of a group from beginning.
     Node *node = find(where);
     Fiber *to = nullptr;
-    if (!node && any_unbegun() && (to = take_fiber())) {
-        begins_ = true;
+    if (!node && any_unbegun() && (to = fibers.take())) {
+        handoff_.begins = true;
     } else if (node) {
-        to = take_fiber();
+        to = fibers.take();
         if (!to) {
             push(*where, node);
             return;
         }
-        hand_off(*where, node, where->control);
+        handoff_.give(*where, node, where->control);
     } else {
         to = next_ready();
         // What the caller waits for may be behind a barrier.
@@ -465,9 +465,9 @@ void Worker::yield() {
 void Worker::yield_to_parked() {
     note_control();
     poll_if_due();
-    Fiber *to = any_unbegun() ? take_fiber() : nullptr;
+    Fiber *to = any_unbegun() ? fibers.take() : nullptr;
     if (to)
-        begins_ = true;
+        handoff_.begins = true;
     else
         to = next_ready();
     if (!to && ++busy_yields_ % kYieldsBeforeSettling == 0) {
@@ -482,20 +482,17 @@ void Worker::yield_to_parked() {
 
 bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     note_control();
-    Fiber *fresh = take_fiber();
+    Fiber *fresh = fibers.take();
     if (SENNIT_UNLIKELY(!fresh))
         return false;
     // As if the task was called.
-    hand_off(*where.home(), node, fiber::fp_control());
-    handoff_creator_ = current();
-    handoff_down_to_ = down_to;
+    handoff_.give(*where.home(), node, fiber::fp_control());
+    handoff_.creator = current();
+    handoff_.down_to = down_to;
     // In front of the others. The creator goes on as soon as the task ends or suspends.
     Fiber *me = current();
     SENNIT_ASSERT(me->state.step(FiberState::ready));
-    me->next = ready_head_;
-    ready_head_ = me;
-    if (!ready_tail_)
-        ready_tail_ = me;
+    fibers.ready.prepend(*me);
     switch_to(fresh);
     return true;
 }

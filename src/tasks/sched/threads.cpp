@@ -215,12 +215,9 @@ struct WorkerThreads {
         worker.thread_id_.store(gettid(), std::memory_order_relaxed);
         worker.flow_.store(stack_size == 0 && gettid() == getpid() ? virt::own_fiber() : nullptr,
                            std::memory_order_relaxed);
-        fiber::adopt_thread(worker.root_.context, stack_size);
-        worker.root_.home = &worker;
-        worker.root_.state.restart(FiberState::running);
-        worker.current_.store(&worker.root_, std::memory_order_relaxed);
+        worker.fibers.adopt_thread(worker, stack_size,
+                                   exception_globals_ ? exception_globals_() : nullptr);
         worker.attribution = {}; // of another thread's time
-        worker.exception_globals_ = exception_globals_ ? exception_globals_() : nullptr;
         Worker::t_self_ = &worker;
     }
 
@@ -243,7 +240,7 @@ struct WorkerThreads {
     }
 
     void live(Worker &worker) {
-        settle(worker, worker.root_.context.stack_size); // see create_thread
+        settle(worker, worker.fibers.root.context.stack_size); // see create_thread
         worker.seat.slice.put_right();
         enter_flow(worker);
         lock_.lock();
@@ -307,7 +304,7 @@ struct WorkerThreads {
         pthread_attr_init(&attributes);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_attr_setstacksize(&attributes, stack_size);
-        worker.root_.context.stack_size = stack_size;
+        worker.fibers.root.context.stack_size = stack_size;
         pthread_t thread;
         const int error = pthread_create(&thread, &attributes, thread_main, &worker);
         pthread_attr_destroy(&attributes);
@@ -326,7 +323,7 @@ struct WorkerThreads {
         int error = create_thread(worker, size);
         while (error != 0 && (size = fiber::smaller_stack(size)) != 0)
             error = create_thread(worker, size);
-        size = worker.root_.context.stack_size;
+        size = worker.fibers.root.context.stack_size;
         if (error != 0) {
             threads_.fetch_sub(1, std::memory_order_relaxed);
             if (has_memory(size))
@@ -396,6 +393,19 @@ Worker *Worker::make() {
     return worker;
 }
 
+// True: nothing of it is left, on a stack or in a list, that another thread could not take over.
+// Fibers that wait for work end here, too.
+bool Worker::abandon() {
+    fibers.unmap_cached();
+    if (!fibers.only_root() || fibers.ready.first() || next_ || (slots_ && slots_->next_of_worker))
+        return false;
+    if (slots_)
+        leave(*slots_);
+    slot = nullptr;
+    task = nullptr;
+    return true;
+}
+
 Worker &Worker::adopt() {
     return g_threads.adopt();
 }
@@ -417,6 +427,15 @@ Worker *Worker::start(void (*main)(void *), void *arg, Begins begins) {
     if (worker)
         worker->begin_main();
     return worker;
+}
+
+void Worker::make_stacks_executable() {
+    fiber::make_packed_executable();
+    for (Worker &worker : all())
+        worker.fibers.each([](const Fiber &fiber) {
+            if (fiber.stack && !fiber.stack.packed)
+                fiber::make_executable(fiber.stack.low, fiber.stack.size);
+        });
 }
 
 void Worker::retire_threads() {
@@ -441,13 +460,11 @@ void Worker::after_fork_in_child() {
         if (&worker != t_self_)
             g_table.forget(worker);
     if (t_self_) {
-        // Another thread's report may have been looking at it.
-        new (&t_self_->fibers_lock_) SpinLock;
-        new (&t_self_->event_lock) SpinLock;
+        new (&t_self_->event_lock) SpinLock; // a report may have been looking at them
         // The system calls its thread by another number.
         t_self_->thread_id_.store(gettid(), std::memory_order_relaxed);
         t_self_->flow_.store(nullptr); // the parent's
-        t_self_->each_fiber([](Fiber &fiber) { fiber.thread = gettid(); });
+        t_self_->fibers.after_fork_in_child();
     }
     forget_sharing();
     poll::after_fork_in_child();

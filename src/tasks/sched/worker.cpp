@@ -150,7 +150,7 @@ void Worker::wait_for(Condition &condition) {
     for (int rounds = 0; more() || !condition.done(); ++rounds) {
         if (bury != Condition::Bury::own_group || next_slot_ != &mine)
             queue_next();
-        if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending() ||
+        if (fibers.ready.first() || inbox_.any() || poll::pending() ||
             (anything_unbegun() && looks_for_unbegun(rounds) && find_unbegun()))
             return park(condition);
         Node *node = nullptr;
@@ -233,9 +233,9 @@ void Worker::park(Condition &condition) {
         }
         Slot *where = nullptr;
         if (Node *node = find(where)) {
-            Fiber *fresh = take_fiber();
+            Fiber *fresh = fibers.take();
             if (SENNIT_LIKELY(fresh != nullptr)) {
-                hand_off(*where, node, where->control);
+                handoff_.give(*where, node, where->control);
                 switch_to(fresh);
                 return;
             }
@@ -261,7 +261,7 @@ void Worker::park(Condition &condition) {
         // waits for the other threads of its team.
         const bool begins = any_unbegun();
         if (poll::pending() || begins)
-            if (Fiber *fresh = take_fiber())
+            if (Fiber *fresh = fibers.take())
                 return switch_to(fresh); // returns when somebody popped us
         // It cannot begin on top of this fiber. Each of the two may be waiting for the other one.
         if (SENNIT_UNLIKELY(begins) && !poll::pending())
@@ -274,8 +274,8 @@ void Worker::park(Condition &condition) {
 // After a throttled task, take more of the queue that is too long, until `end`. This is only done
 // while the creator is next: so nobody has waited, and its team is there.
 void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
-    for (int count = 0; ready_head_ == creator && where.queue.count() >= handoff_down_to_ &&
-                        !inbox_.load(std::memory_order_relaxed);
+    for (int count = 0; fibers.ready.first() == creator &&
+                        where.queue.count() >= handoff_.down_to && !inbox_.any();
          ++count) {
         // A look at the clock takes as long as a short task.
         if ((count < kLooksAtClock || count % kLooksAtClock == 0) && ticks() >= end)
@@ -292,11 +292,11 @@ void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
 // What a fresh fiber does. It never waits for anything itself, so any task may run on it.
 SENNIT_NO_ASAN void Worker::schedule() {
     for (;;) {
-        if (Node *node = handoff_) {
-            handoff_ = nullptr;
-            Slot &where = *handoff_slot_;
-            Fiber *const creator = std::exchange(handoff_creator_, nullptr);
-            fiber::set_fp_control(handoff_control_);
+        if (Node *node = handoff_.node) {
+            handoff_.node = nullptr;
+            Slot &where = *handoff_.slot;
+            Fiber *const creator = std::exchange(handoff_.creator, nullptr);
+            fiber::set_fp_control(handoff_.control);
             const std::uint64_t end = creator ? ticks() + kHandoffUs * ticks_per_us() : 0;
             run(where, node);
             task = nullptr; // it is gone
@@ -304,14 +304,13 @@ SENNIT_NO_ASAN void Worker::schedule() {
                 run_more(where, creator, end);
             continue;
         }
-        if (SENNIT_UNLIKELY(begins_)) {
-            begins_ = false;
+        if (SENNIT_UNLIKELY(handoff_.begins)) {
+            handoff_.begins = false;
             begin_one();
             continue;
         }
         if (Fiber *fiber = next_ready()) {
-            SENNIT_ASSERT(!leaving_);
-            leaving_ = current();
+            fibers.leave_current();
             switch_to(fiber); // returns when we are taken from the cache
             continue;
         }
@@ -352,13 +351,10 @@ bool Worker::begin_one() {
 
 void Worker::make_ready(Fiber *fiber) {
     SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
-    if (t_self_ == this) {
-        fiber->next = nullptr;
-        (ready_tail_ ? ready_tail_->next : ready_head_) = fiber;
-        ready_tail_ = fiber;
-        return;
-    }
-    to_inbox(fiber);
+    if (t_self_ == this)
+        fibers.ready.append(*fiber);
+    else
+        to_inbox(fiber);
 }
 
 void Worker::send(Fiber *fiber) {
@@ -367,11 +363,7 @@ void Worker::send(Fiber *fiber) {
 }
 
 void Worker::to_inbox(Fiber *fiber) {
-    Fiber *top = inbox_.load(std::memory_order_relaxed);
-    do
-        fiber->next = top;
-    while (!inbox_.compare_exchange_weak(top, fiber, std::memory_order_release,
-                                         std::memory_order_relaxed));
+    inbox_.push(*fiber);
     fence_light(); // pairs with fence_before_sleep in sleep()
     if (asleep())
         wake();
@@ -379,53 +371,34 @@ void Worker::to_inbox(Fiber *fiber) {
 
 Fiber *Worker::next_ready() {
     // This is done each time, for fibers that yield in turns keep the list from ever being empty.
-    if (inbox_.load(std::memory_order_relaxed)) {
-        // acquire pairs with make_ready's release: what the waker wrote is visible to the fiber.
-        Fiber *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
-        Fiber *oldest = nullptr;
-        for (Fiber *at = newest; at;) {
-            Fiber *const older = at->next;
-            at->next = oldest;
-            oldest = at;
-            at = older;
-        }
-        (ready_tail_ ? ready_tail_->next : ready_head_) = oldest;
-        ready_tail_ = newest;
-    }
-    Fiber *fiber = ready_head_;
+    if (inbox_.any())
+        fibers.ready.append_all(inbox_);
+    Fiber *fiber = fibers.ready.first();
     if (!fiber)
         return nullptr;
     if (SENNIT_UNLIKELY(next_ != nullptr) && !next_slot_->alone)
         queue_next(); // others may run it meanwhile
     SENNIT_ASSERT(fiber->home == this && fiber->state.is(FiberState::ready));
-    ready_head_ = fiber->next;
-    if (!ready_head_)
-        ready_tail_ = nullptr;
+    fibers.ready.remove_first();
     return fiber;
 }
 
 void Worker::switch_to(Fiber *to) {
-    SENNIT_ASSERT(to->home == this && (to == &root_ || to->thread == gettid()));
+    SENNIT_ASSERT(to->home == this && (to == &fibers.root || to->thread == gettid()));
     Fiber *from = current();
     // It is tied: it goes on where it was parked, and never at two places.
     SENNIT_ASSERT(t_self_ == this && to->home == this && to != from);
     SENNIT_ASSERT(to->state.step(FiberState::running));
-    SENNIT_ASSERT(from == leaving_ || !from->state.is(FiberState::running));
+    SENNIT_ASSERT(fibers.is_leaving(*from) || !from->state.is(FiberState::running));
     from->task = task;
     from->slot = slot;
-    if (exception_globals_) {
-        from->exceptions[0] = exception_globals_[0];
-        from->exceptions[1] = exception_globals_[1];
-        exception_globals_[0] = to->exceptions[0];
-        exception_globals_[1] = to->exceptions[1];
-    }
     if (to->slot) { // a parked fiber; a fresh one keeps the worker's slot and has no task
         task = to->task;
         slot = to->slot;
     } else {
         task = nullptr;
     }
-    current_.store(to, std::memory_order_relaxed);
+    fibers.turn(*from, *to);
     note_busy();
     if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
         fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
@@ -437,7 +410,7 @@ void Worker::switch_to(Fiber *to) {
             client().switched(*this, *from, *to);
     }
     fiber::switch_to(from->context, to->context);
-    arrive();
+    fibers.arrive();
 }
 
 // `left` works no more. Another fiber works from now on.
@@ -454,40 +427,11 @@ std::uint64_t Worker::work_time_ns() {
     return current()->worked_ns;
 }
 
-// This is the first thing done on a stack that was switched to.
-void Worker::arrive() {
-    if (Fiber *left = leaving_) {
-        leaving_ = nullptr;
-        recycle(left);
-    }
-}
-
 SENNIT_NO_ASAN void Worker::fiber_main(fiber::Context &self) {
     (void)self;
     Worker &worker = *t_self_;
-    worker.arrive();
+    worker.fibers.arrive();
     worker.schedule();
-}
-
-Fiber *Worker::take_fiber() {
-    if (Fiber *fiber = cache_) {
-        cache_ = fiber->next;
-        least_cached_ = std::min(least_cached_, --cached_);
-        SENNIT_ASSERT(fiber->state.step(FiberState::taken));
-        return fiber;
-    }
-    return make_fiber();
-}
-
-void Worker::recycle(Fiber *fiber) {
-    constexpr int kAtOnce = 8; // unmapping a stack takes microseconds
-    SENNIT_ASSERT(fiber->state.step(FiberState::cached));
-    fiber->slot = nullptr;
-    fiber->task = nullptr;
-    fiber->next = cache_;
-    cache_ = fiber;
-    if (SENNIT_UNLIKELY(++cached_ > cache_floor()))
-        trim_cache(kAtOnce);
 }
 
 // Pushes to a group's queues by threads that need not be members, and who is woken for them.

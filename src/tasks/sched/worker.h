@@ -31,6 +31,7 @@
 #include "tasks/poll/poll.h"
 #include "tasks/sched/client.h"
 #include "tasks/sched/fiber.h"
+#include "tasks/sched/fibers.h"
 #include "tasks/sched/group.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
@@ -77,10 +78,8 @@ class alignas(kCacheLine) Worker {
     Heap heap;
 
     int id() const { return id_; }
-    Fiber *current() const { return current_.load(std::memory_order_relaxed); } // anybody may ask
-    // Is another fiber than the one that runs in the middle of something? Those in the cache are
-    // not.
-    bool has_parked() const { return stacks_ != cached_; }
+    Fiber *current() const { return fibers.current(); } // anybody may ask
+    bool has_parked() const { return fibers.any_parked(); }
 
     // Wait until `condition` holds; runs other work meanwhile.
     void wait(Condition &condition);
@@ -138,6 +137,7 @@ class alignas(kCacheLine) Worker {
             slot->control.read();
     }
 
+    Fibers fibers{fiber_main};
     Seat seat{tasks_};                // among the node's cores
     void *room = nullptr;             // what the room above keeps for this thread
     balance::Attribution attribution; // likewise: tasks/task/accounts.h
@@ -196,15 +196,6 @@ class alignas(kCacheLine) Worker {
     int thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
     // Where it last noted to be, by the system's number; -1: nobody knows.
     int processor() const { return processor_.load(std::memory_order_relaxed); }
-    // visit(fiber) for each of its fibers; their stacks stay mapped meanwhile.
-    template <class Visit>
-    void each_fiber(Visit visit) {
-        visit(root_);
-        fibers_lock_.lock();
-        for (Fiber *fiber = fibers_; fiber; fiber = fiber->listed_next)
-            visit(*fiber);
-        fibers_lock_.unlock();
-    }
     // Tasks that ended here and wait for events; tasks/task/execute.cpp keeps the list.
     SpinLock event_lock;
     Task *event_tasks = nullptr;
@@ -268,13 +259,6 @@ class alignas(kCacheLine) Worker {
     static void fiber_main(fiber::Context &self);
 
     void queue_next();
-    // What a fiber that is about to be switched to runs first.
-    void hand_off(Slot &where, Node *node, fiber::FpControl control) {
-        SENNIT_ASSERT(t_self_ == this && !handoff_);
-        handoff_ = node;
-        handoff_slot_ = &where;
-        handoff_control_ = control;
-    }
     int poll(bool looks = false);
     void to_inbox(Fiber *fiber);
     void run_more(Slot &where, const Fiber *creator, std::uint64_t end);
@@ -284,21 +268,12 @@ class alignas(kCacheLine) Worker {
     void park(Condition &condition);
     void switch_to(Fiber *to);
     void count_work(Fiber &left);
-    void arrive();
     Fiber *next_ready();
-    Fiber *take_fiber();
-    Fiber *make_fiber();
-    void recycle(Fiber *fiber);
-    void trim_cache(int most);
-    void unmap_free(int most);
     bool abandon();
     bool any_unbegun() const { return anything_unbegun() && find_unbegun() != nullptr; }
     // A slot whose group has threads that have not begun. Rare: its callers are to stay small.
     [[gnu::cold, gnu::noinline]] Slot *find_unbegun() const;
     bool begin_one();
-    static int cache_floor();
-    void list(Fiber &fiber);
-    void unlist(Fiber &fiber);
     Node *find(Slot *&where);
     Node *find_in(Slot &where);
     void run(Slot &where, Node *node);
@@ -351,24 +326,9 @@ class alignas(kCacheLine) Worker {
 
     static SENNIT_TLS Worker *t_self_;
 
-    std::atomic<Fiber *> current_{nullptr}; // only the owner writes
-    int stacks_ = 0;                        // fibers but for the root
-    Fiber *ready_head_ = nullptr;           // resumed fibers, oldest first
-    Fiber *ready_tail_ = nullptr;
-    Fiber *cache_ = nullptr; // fibers that wait in their loop for something to do
-    int cached_ = 0;
-    int least_cached_ = 0; // in this period of trim_cache
-    int surplus_ = 0;      // nobody needed them in the last one
-    std::uint64_t period_end_ = 0;
-    Fiber *leaving_ = nullptr; // to be cached once we are off its stack
-    Node *handoff_ = nullptr;  // what a fiber that was just taken runs first
-    Slot *handoff_slot_ = nullptr;
-    fiber::FpControl handoff_control_{}; // it starts with
-    Fiber *handoff_creator_ = nullptr;   // of a throttled task: waits for it and is to go on soon
-    std::uint32_t handoff_down_to_ = 0;
+    Handoff handoff_;
     static constexpr std::uint64_t kHandoffUs = 2;
     static constexpr int kLooksAtClock = 4;
-    bool begins_ = false;  // a fiber that was just taken begins a thread of a group
     Node *next_ = nullptr; // see push_next
     Slot *next_slot_ = nullptr;
     Slot *slots_ = nullptr; // all memberships
@@ -377,18 +337,16 @@ class alignas(kCacheLine) Worker {
     std::uint32_t rings_seen_ = 0; // of the doorbell, when it last listened
     Steals steals_;
     unsigned empty_yields_ = 0;
-    unsigned busy_yields_ = 0; // that found a fiber to run
-    void **exception_globals_ = nullptr;
+    unsigned busy_yields_ = 0;          // that found a fiber to run
     std::uint64_t work_counted_ns_ = 0; // processor time that is in some fiber's worked_ns
     int id_ = 0;
     // Of the thread that it is on; see flow(). The owner writes, and who wakes it reads: what is
     // there stays mapped.
     std::atomic<virt::RankFiber *> flow_{nullptr};
     virt::RankFiber *own_flow() const { return flow_.load(std::memory_order_relaxed); }
-    Fiber root_;
     pthread_t thread_{};
 
-    alignas(kCacheLine) std::atomic<Fiber *> inbox_{nullptr}; // resumed by others, newest first
+    alignas(kCacheLine) Inbox inbox_;
     FutexWord state_{kAwake};
     // Of others in the dormitory, see WakesTogether; the owner's.
     bool gathers_wakes_ = false;
@@ -398,8 +356,6 @@ class alignas(kCacheLine) Worker {
     std::atomic<bool> away_{true};
     std::atomic<int> event_count_{0}; // of event_tasks
     std::atomic<int> thread_id_{0};
-    SpinLock fibers_lock_;
-    Fiber *fibers_ = nullptr; // all but root_
 
     // Pool of threads without work (WorkerThreads).
     enum : std::uint32_t { kNoMail = 0, kMail = 1, kWaitsForMail = 2 }; // asleep

@@ -394,7 +394,7 @@ void Survey::take() {
         if (worker.away())
             continue;
         const int asleep = add_sleep(worker);
-        worker.each_fiber([&](const sched::Fiber &fiber) {
+        worker.fibers.each([&](const sched::Fiber &fiber) {
             add_stack(fiber, &fiber == worker.current() ? asleep : -1);
         });
     }
