@@ -21,7 +21,7 @@ void expect_right_and_wrong(const State &start, int threads, Step step) {
     }
 }
 
-// ---- who polls: Worker::give_up_polling, Worker::sleep (tasks/sched/idle.cpp)
+// ---- who polls: give_up_polling, Worker::sleep (tasks/sched/idle.cpp)
 // ----------------------
 
 struct Polling {

@@ -244,7 +244,7 @@ class Computing {
         Worker &worker = Worker::here();
         worker.enter(slot_);
         if (waits_first)
-            worker.yield_processor();
+            worker.thread.yield();
         step_ = kReady;
         await(kCompute);
         const std::int64_t end = sennit::thread_work_ns() + kWorkNs;
@@ -275,10 +275,10 @@ TEST(OwnWork, IsThatOfTheTeamOnTheProcessorOfWhoAsks) {
         CPU_SET(sched_getcpu(), &one);
         sched_setaffinity(0, sizeof one, &one);
         Worker &mine = Worker::here();
-        mine.yield_processor();
+        mine.thread.yield();
         Computing here(true);
         Computing nobody_knows_where(false);
-        const OwnWork work(mine);
+        const OwnWork work(mine.thread);
         here.compute();
         nobody_knows_where.compute();
         const bool counts = work.ns() >= Computing::kWorkNs;
@@ -370,18 +370,18 @@ TEST(Workers, AChildDoesNotWaitForWhoLookedAtItsWorker) {
     Worker &mine = Worker::here();
     std::atomic<int> step{0};
     std::thread looks([&] {
-        mine.event_lock.lock();
+        mine.events.lock.lock();
         step = 1;
         while (step != 2)
             std::this_thread::yield();
-        mine.event_lock.unlock();
+        mine.events.lock.unlock();
     });
     while (step != 1)
         std::this_thread::yield();
     const pid_t child = fork();
     if (child == 0) {
         alarm(20);
-        mine.event_lock.lock();
+        mine.events.lock.lock();
         _exit(7);
     }
     step = 2;

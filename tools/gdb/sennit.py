@@ -229,7 +229,7 @@ class VirtualRank:
         self.all = images_of(process)
         for one in library_sets(self.all):
             runtime = runtime_in(one)
-            if runtime and threads & {int(atomic(worker["thread_id_"]))
+            if runtime and threads & {int(atomic(worker["thread"]["id_"]))
                                       for _, worker in workers(SYMBOLS.table_of(runtime))}:
                 self.images = one
         for image in self.images:
@@ -416,7 +416,7 @@ def fibers_of(worker):
 def workers(table):
     for i in range(int(atomic(table["count_"]))):
         worker = atomic(table["workers_"][i])
-        if int(worker) != 0 and not bool(atomic(worker.dereference()["away_"])):
+        if int(worker) != 0 and not bool(atomic(worker.dereference()["activity"]["away_"])):
             yield i, worker.dereference()
 
 
@@ -467,8 +467,8 @@ class Tasks(gdb.Command):
         threads = {thread.ptid[1]: thread for thread in gdb.selected_inferior().threads()}
         number = 0
         for index, worker in workers(ENTERED.table() if ENTERED else lookup(NAMESPACE + "g_table")):
-            thread = threads.get(int(atomic(worker["thread_id_"])))
-            state = "idle" if int(atomic(worker["idle_since_"])) else "at work"
+            thread = threads.get(int(atomic(worker["thread"]["id_"])))
+            state = "idle" if int(atomic(worker["activity"]["idle_since_"])) else "at work"
             show(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
             current = int(atomic(worker["fibers"]["current_"]))
             for fiber in fibers_of(worker):
@@ -480,7 +480,7 @@ class Tasks(gdb.Command):
                     if backtraces and innermost and thread is not None:
                         self.show(thread, fiber, int(fiber.address) == current)
                     innermost = False
-            task = worker["event_tasks"]
+            task = worker["events"]["first"]
             while int(task) != 0:
                 number += 1
                 left = int(atomic(task.dereference()["events"]))

@@ -149,7 +149,7 @@ void set_library(int kind) {
 
 // Too late once there are threads, as with LLVM's runtime.
 void set_stack_bytes(std::size_t bytes) {
-    if (sched::Worker::count() <= 1)
+    if (sched::Worker::all().count() <= 1)
         set_stack_size(bytes);
 }
 
@@ -197,7 +197,7 @@ SENNIT_KMP_GET(std::size_t, kmp_get_stacksize_s, global_icvs().stack_size)
 SENNIT_KMP_SET(disp_num_buffers, int, [](int) {})
 SENNIT_KMP_DO(kmp_set_warnings_on, set_warnings(true))
 SENNIT_KMP_DO(kmp_set_warnings_off, set_warnings(false))
-SENNIT_KMP_GET(int, kmp_get_num_known_threads, sched::Worker::count())
+SENNIT_KMP_GET(int, kmp_get_num_known_threads, sched::Worker::all().count())
 
 KMP_API void kmp_set_defaults(const char *list) {
     set_defaults(list, std::strlen(list));

@@ -264,7 +264,7 @@ KMP_API Gtid __kmpc_global_thread_num(Ident *) {
     return omp::here().id();
 }
 KMP_API std::int32_t __kmpc_global_num_threads(Ident *) {
-    return sched::Worker::count();
+    return sched::Worker::all().count();
 }
 KMP_API std::int32_t __kmpc_bound_thread_num(Ident *) {
     return omp::here().slot->index;

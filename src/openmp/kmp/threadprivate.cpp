@@ -15,6 +15,7 @@
 #include "openmp/env/split.h"
 #include "openmp/team/region.h"
 #include "openmp/team/team.h"
+#include "tasks/sched/threads.h"
 
 #include <cstdlib>
 #include <cstring>

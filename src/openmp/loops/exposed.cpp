@@ -165,7 +165,7 @@ int idle_workers(const Team &team) {
     for (int i = 0; i < team.size; ++i) {
         const sched::Slot *const slot = team.slots[i];
         const sched::Worker *const worker = slot->worker.load(std::memory_order_acquire);
-        if (worker && slot->is_at_home() && worker->idle_since() != 0)
+        if (worker && slot->is_at_home() && worker->activity.idle_since() != 0)
             ++idle;
     }
     return std::min(std::max(idle, team.threads->idle_workers(team)), team.workers - 1);

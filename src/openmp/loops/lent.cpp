@@ -74,7 +74,7 @@ constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 bool drains_at_once(const StealableRange &range) {
     if (sched::crowded()) {
         if (!sched::processors_wanted())
-            sched::Worker::here().yield_processor();
+            sched::Worker::here().thread.yield();
     } else {
         for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
             if (range.left() == 0)

@@ -27,6 +27,7 @@
 #include "tasks/pthread/condition.h"
 #include "tasks/pthread/parking.h"
 #include "tasks/sched/ordered_queue.h"
+#include "tasks/sched/threads.h"
 #include "tasks/sched/worker.h"
 #include "tasks/task/accounts.h"
 #include "tasks/task/observer.h"
@@ -53,11 +54,11 @@ void before_fork() {
     pthread::before_fork();
     omp::parking_before_fork();
     fiber::stacks_before_fork();
-    sched::Worker::before_fork();
+    sched::before_fork();
 }
 
 void after_fork() {
-    sched::Worker::after_fork();
+    sched::after_fork();
     fiber::stacks_after_fork();
     omp::parking_after_fork();
     pthread::after_fork();
@@ -69,7 +70,7 @@ void after_fork() {
 
 void after_fork_in_child() {
     runtime::leave_pool_in_child();
-    sched::Worker::after_fork_in_child();
+    sched::after_fork_in_child();
     fiber::stacks_after_fork();
     omp::parking_after_fork_in_child();
     omp::team_after_fork_in_child();
@@ -85,7 +86,7 @@ void after_fork_in_child() {
 
 void see_loaded_objects() {
     if (fiber::need_executable())
-        sched::Worker::make_stacks_executable();
+        sched::make_stacks_executable();
 }
 
 [[maybe_unused]] bool needs_openmp(const void *code) {

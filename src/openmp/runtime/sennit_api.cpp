@@ -118,9 +118,9 @@ SENNIT_EXPORT int sennit_worker_wanted(void) {
     if (!worker)
         return 1;
     // A thread that polls between two steps of a task goes on with that.
-    if (worker->idle_since() == 0 && poll::inside(worker->current()))
+    if (worker->activity.idle_since() == 0 && poll::inside(worker->current()))
         return 1;
-    return worker->wanted();
+    return sched::crowded() || worker->anything_to_do();
 }
 
 SENNIT_EXPORT void sennit_task_yield(void) {
@@ -241,7 +241,7 @@ SENNIT_EXPORT int sennit_work_time(uint64_t *ns) {
     sched::Worker *worker = sched::Worker::self();
     if (!worker)
         return SENNIT_ERR_OUTSIDE_TASK;
-    *ns = worker->work_time_ns();
+    *ns = worker->thread.work_time_ns(*worker->current());
     return SENNIT_SUCCESS;
 }
 

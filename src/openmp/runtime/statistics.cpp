@@ -32,7 +32,7 @@ sennit_statistics read_statistics() {
         return static_cast<std::uint64_t>(number.load(std::memory_order_relaxed));
     };
     for (const sched::Worker &worker : sched::Worker::all()) {
-        now.tasks_created += worker.tasks();
+        now.tasks_created += read(worker.tasks);
         now.tasks_suspended += read(worker.suspended.ever);
         now.suspended_now += read(worker.suspended.now);
         now.suspended_peak += read(worker.suspended.most);

@@ -114,15 +114,15 @@ void wait_until(sched::Worker &worker, Predicate holds) {
     if (spin_until(worker, holds))
         return;
     sched::Wait wait{sched::WaitFor::turn, nullptr};
-    const sched::Wait *const outer = worker.begin_wait(wait);
+    const sched::Wait *const outer = sched::begin_wait(worker, wait);
     if (observed::by(observed::kAccounts))
         task::rest_from_work(worker);
     while (!holds()) {
         worker.yield();
-        worker.note_idle();
+        worker.activity.note_idle();
     }
     worker.note_busy();
-    worker.end_wait(outer);
+    sched::end_wait(worker, outer);
     if (observed::by(observed::kAccounts))
         task::go_on_working(worker);
 }

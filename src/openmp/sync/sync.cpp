@@ -52,7 +52,7 @@ bool Mutex::holder_runs(const sched::Worker &self) const {
         return true;
     for (const sched::Worker &worker : sched::Worker::all())
         if (mark_of(worker.task_now()) == mark)
-            return &worker != &self && worker.idle_since() == 0;
+            return &worker != &self && worker.activity.idle_since() == 0;
     return false;
 }
 
@@ -70,7 +70,7 @@ bool Mutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const
     const std::uint64_t end = ticks() + most * sched::ticks_per_us();
     while (holder_runs(self) && ticks() < end) {
         if (sched::crowded())
-            self.yield_processor(); // which may take long
+            self.thread.yield(); // which may take long
         for (int look = 0; look < looks_at_holder; ++look) {
             if (cell.signalled())
                 return true;

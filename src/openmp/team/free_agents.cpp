@@ -7,6 +7,7 @@
 #include "openmp/team/region_events.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
+#include "tasks/sched/threads.h"
 
 #include <atomic>
 #include <new>
@@ -190,12 +191,12 @@ Team *make_serving_team(int size) {
     parent.flags = Task::kInitial;
     parent.icvs = team->icvs;
     parent.folded.store(true, std::memory_order_relaxed);
-    if (!sched::Worker::start(commons_thread, &team->member(0))) {
+    if (!sched::start_thread(commons_thread, &team->member(0))) {
         drop_team(team);
         return nullptr;
     }
     for (int i = 1; i < size; ++i)
-        if (!sched::Worker::start(commons_thread, &team->member(i)))
+        if (!sched::start_thread(commons_thread, &team->member(i)))
             break; // fewer will do
     return team;
 }

@@ -11,6 +11,7 @@
 #include "openmp/team/virtual_team.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/processors.h"
+#include "tasks/sched/threads.h"
 #include "tasks/task/accounts.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ void begin_active(sched::Worker &worker, int threads) {
     const int active = g_active.fetch_add(threads, std::memory_order_relaxed) + threads;
     sched::set_active_workers(active);
     if (sched::crowded()) // it may arrive last at all barriers, and never wait
-        worker.note_processor();
+        worker.thread.note_processor();
 }
 void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
@@ -69,7 +70,7 @@ template <unsigned kExtras>
     Member &encountering = member_of(worker);
     const int level = encountering.team->level + 1;
     if (level > 1) // tasks outside of regions start when they are made
-        worker.note_control();
+        worker.slot->note_control(worker.task);
     const bool is_virtual =
         kExtras == kVirtual && becomes_virtual(*encountering.team, size, kind) && !split_ends();
     Team &team = take_team(worker, team_key(size, is_virtual), level);
@@ -355,7 +356,7 @@ void docked_thread(void *argument) {
     worker.leave(member);
     worker.task = nullptr;
     worker.slot = nullptr;
-    worker.join_pool();
+    sched::join_pool(worker);
     // This comes last: the team may be gone after it.
     team.at_home.fetch_add(1, std::memory_order_release);
     futex_wake(team.at_home);
@@ -469,7 +470,7 @@ void disband_idle_teams(sched::Worker &worker) {
 
 void release_threads(sched::Worker &worker) {
     disband_idle_teams(worker);
-    sched::Worker::retire_threads();
+    sched::retire_threads();
 }
 
 // Initial threads: threads of the program that use OpenMP.

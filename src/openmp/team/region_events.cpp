@@ -4,6 +4,7 @@
 
 #include "openmp/events/events.h"
 #include "openmp/team/team.h"
+#include "tasks/sched/threads.h"
 
 namespace sennit::ompt {
 namespace {

@@ -5,6 +5,7 @@
 #include "openmp/env/split.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/sharing.h"
+#include "tasks/sched/threads.h"
 #include "tasks/sched/worker.h"
 #include "tasks/trace/trace.h"
 
@@ -123,7 +124,7 @@ void SpareThreads::leave() {
 }
 
 void SpareThreads::start() {
-    if (enter() && !sched::Worker::start(main, this))
+    if (enter() && !sched::start_thread(main, this))
         leave();
 }
 
@@ -142,7 +143,7 @@ void SpareThreads::main(void *argument) {
     self.team_.run_spare(worker);
     worker.task = nullptr;
     worker.slot = nullptr;
-    worker.join_pool();
+    sched::join_pool(worker);
     self.leave();
 }
 
@@ -186,7 +187,7 @@ class Helpers {
         if (threads <= 0 || asks_.load(std::memory_order_relaxed) ||
             !sched::could_have_more_cores() || asks_.exchange(true, std::memory_order_relaxed))
             return;
-        if (!sched::Worker::start(main, this, sched::Worker::Begins::without_core))
+        if (!sched::start_thread(main, this, sched::Begins::without_core))
             asks_.store(false, std::memory_order_relaxed);
     }
     void after_fork_in_child() {

@@ -147,7 +147,7 @@ inline std::uint64_t idle_patience(std::uint64_t since_ticks) {
 // needs the processor.
 inline void wait_a_moment() {
     if (sched::crowded())
-        sched::Worker::here().yield_processor();
+        sched::Worker::here().thread.yield();
     else
         cpu_relax();
 }

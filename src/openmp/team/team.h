@@ -16,6 +16,7 @@
 #include "openmp/events/events.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/thread_values.h"
+#include "tasks/sched/threads.h"
 #include "tasks/sched/worker.h"
 #include "tasks/task/observer.h"
 #include "tasks/task/task.h"

@@ -25,7 +25,7 @@ std::uint64_t help_after() {
 }
 
 std::uint64_t worked_ns(sched::Worker &worker) {
-    return static_cast<std::uint64_t>(worker.clock_ns(sched::ClockUse::part));
+    return static_cast<std::uint64_t>(worker.thread.clock_ns(sched::ClockUse::part));
 }
 
 } // namespace
@@ -112,7 +112,7 @@ void VirtualTeam::begin_part(sched::Worker &worker, Team &team, const Member &mi
     if (SENNIT_UNLIKELY(parts_->measures()))
         lane.worked_ns = worked_ns(worker);
     else
-        worker.end_clock(sched::ClockUse::part); // of the last region
+        worker.thread.end_clock(sched::ClockUse::part); // of the last region
     lane.range.refill(first, last);
     note_unbegun(team);
     if (SENNIT_UNLIKELY(sched::shares_cores()) && last_took_ > 2 * help_after())

@@ -11,8 +11,8 @@
 // - A worker that has no threads left steals half of those that another worker has not begun, from
 //   the high end. It begins one of them and puts the rest into its own range.
 // - A thread that waits, at a barrier say, is parked as any fiber. Its worker begins the next one
-//   on another fiber (sched::Worker::begin_one). From then on the parked thread stays with this
-//   worker.
+//   on another fiber (begin_one in tasks/sched/worker.cpp). From then on the parked thread stays
+//   with this worker.
 //
 // How much of its range a worker offers: all of it, or under SENNIT_SPLIT=auto what the history of
 // its last runs of the region says (region_history.h; 4.3.2), but at least a thread for each worker

@@ -14,14 +14,14 @@ namespace sennit::pthread {
 
 bool Owner::is_suspended(const sched::Worker &self) const {
     const int thread_id = this->thread_id();
-    if (thread_id == self.thread_id())
+    if (thread_id == self.thread.id())
         return true;
     const sched::Fiber *const holder = fiber();
     if (!holder)
         return false;
     for (const sched::Worker &worker : sched::Worker::all())
-        if (worker.thread_id() == thread_id)
-            return holder != worker.current() || worker.idle_since() != 0;
+        if (worker.thread.id() == thread_id)
+            return holder != worker.current() || worker.activity.idle_since() != 0;
     return false;
 }
 
@@ -138,7 +138,7 @@ SENNIT_NOINLINE int lock_beside_others(sched::Worker &worker, pthread_mutex_t &m
                                        const Deadline &until, const void *caller) {
     const Owner owner = Owner::of(mutex);
     const bool asks = asks_for_owner(mutex);
-    if (asks && owner.thread_id() == worker.thread_id() && !owner.is_another_task(worker))
+    if (asks && owner.thread_id() == worker.thread.id() && !owner.is_another_task(worker))
         return block_on(mutex, until); // it does not: once more, or EDEADLK
     const auto attempt = [&] {
         return asks && owner.is_another_task(worker) ? EBUSY : bare.pthread_mutex_trylock(&mutex);
@@ -158,7 +158,7 @@ SENNIT_NOINLINE int lock_beside_others(sched::Worker &worker, pthread_mutex_t &m
 int release_owner(const Owner &owner, const pthread_mutex_t &mutex, const sched::Worker &worker) {
     if (owner.is_another_task(worker))
         return EPERM;
-    if (owner.thread_id() == worker.thread_id() && mutex.__data.__count <= 1)
+    if (owner.thread_id() == worker.thread.id() && mutex.__data.__count <= 1)
         owner.note(nullptr);
     return 0;
 }
@@ -231,7 +231,7 @@ template <class Attempt, class Block>
 int rwlock_beside_others(sched::Worker &worker, pthread_rwlock_t &lock, const Deadline &until,
                          const void *caller, Attempt try_lock, Block block) {
     const Owner owner = Owner::of(lock);
-    if (owner.thread_id() == worker.thread_id() && !owner.is_another_task(worker))
+    if (owner.thread_id() == worker.thread.id() && !owner.is_another_task(worker))
         return block(lock, until); // it does not: EDEADLK
     const auto attempt = [&] { return try_lock(&lock); };
     const int result = attempt();
@@ -278,7 +278,7 @@ int rwlock_trywrlock(pthread_rwlock_t *lock, const void *caller) {
 
 int rwlock_unlock(pthread_rwlock_t *lock) {
     if (const sched::Worker *worker = sched::Worker::self(); SENNIT_UNLIKELY(worker != nullptr))
-        if (const Owner owner = Owner::of(*lock); owner.thread_id() == worker->thread_id())
+        if (const Owner owner = Owner::of(*lock); owner.thread_id() == worker->thread.id())
             owner.note(nullptr);
     const int result = bare.pthread_rwlock_unlock(lock);
     wake(lock);

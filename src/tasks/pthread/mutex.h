@@ -68,7 +68,7 @@ struct Owner {
     // was locked when the thread had no tasks: like libc, we take the caller for the owner.
     bool is_another_task(const sched::Worker &worker) const {
         const sched::Fiber *const holder = fiber();
-        return thread_id() == worker.thread_id() && holder && holder != worker.current();
+        return thread_id() == worker.thread.id() && holder && holder != worker.current();
     }
     // Is the holder's fiber suspended, or this very thread's? A look at some moment: another
     // thread's fiber may come and go. So is a fiber whose worker idles on it.

@@ -18,7 +18,8 @@ constinit sched::ParkingLot g_lot;
 // Not the scheduler, which tells tools between two tasks, not a polling service, and not on a stack
 // that the program has made for itself.
 bool may_suspend(const sched::Worker &worker) {
-    if (!worker.task || !worker.slot || worker.idle_since() != 0 || poll::inside(worker.current()))
+    if (!worker.task || !worker.slot || worker.activity.idle_since() != 0 ||
+        poll::inside(worker.current()))
         return false;
     const fiber::Context &context = worker.current()->context;
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));

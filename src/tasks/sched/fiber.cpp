@@ -9,6 +9,12 @@
 
 namespace sennit::sched {
 
+bool may_bury(const Fiber &current) {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const auto low = reinterpret_cast<std::uintptr_t>(current.context.stack_low);
+    return here - low > current.context.stack_size / 4;
+}
+
 namespace {
 
 constexpr const char *kName = "__cxa_get_globals";

@@ -100,6 +100,10 @@ struct Fiber {
     [[no_unique_address]] States<FiberState, after> state{FiberState::cached};
 };
 
+// Is there room on the current stack, that of `current`, to call another task on top of the one
+// that runs?
+bool may_bury(const Fiber &current);
+
 // Where the program's C++ runtime keeps the exceptions that the thread handles: each fiber has its
 // own.
 
@@ -163,8 +167,8 @@ class Condition : public Wait {
     enum class Bury { nothing, accepted, own_group };
     Bury bury = Bury::nothing;
     virtual bool accepts(const Node *) { return false; }
-    // Does the fiber wait awake for a while before it parks (Worker::patience)? At barriers and
-    // docks.
+    // Does the fiber wait awake for a while before it parks (patience() in tasks/sched/worker.h)?
+    // At barriers and docks.
     bool patient = false;
 
   protected:

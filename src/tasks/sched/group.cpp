@@ -36,6 +36,31 @@ bool Group::any_ready() const {
                      : any(size, [&](int i) { return slots[i]->queue.count(); });
 }
 
+Slot *Memberships::find_unbegun() const {
+    for (Slot *mine = first_; mine; mine = mine->next_of_worker)
+        if (mine->group->has_unbegun(*mine))
+            return mine;
+    return nullptr;
+}
+
+void Memberships::settle() const {
+    for (const Slot *mine = first_; mine; mine = mine->next_of_worker)
+        if (mine->group->can_settle())
+            mine->group->settle();
+}
+
+void Memberships::count_asleep(int more, bool light) const {
+    for (const Slot *mine = first_; mine; mine = mine->next_of_worker) {
+        Group &group = *mine->group;
+        SENNIT_ASSERT(more > 0 || group.sleepers.load(std::memory_order_relaxed) > 0);
+        group.sleepers.fetch_add(more, std::memory_order_relaxed);
+        if (!light)
+            continue;
+        SENNIT_ASSERT(more > 0 || group.light_sleepers.load(std::memory_order_relaxed) > 0);
+        group.light_sleepers.fetch_add(more, std::memory_order_relaxed);
+    }
+}
+
 void make_queues(Group &group) {
     const auto count = static_cast<std::size_t>(machine().nodes);
     void *memory = std::aligned_alloc(kCacheLine, count * sizeof(OrderedQueue));

@@ -181,6 +181,13 @@ struct alignas(kCacheLine) Slot {
         regions = nullptr;
     }
 
+    // Before other tasks may start on its thread: `task`, which runs there, waits, rests, or
+    // encounters a region.
+    void note_control(const Task *task) {
+        if (task == own_task)
+            control.read();
+    }
+
     // Tasks that this member would take before it steals. For itself: `node` is its own.
     std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }
 
@@ -206,6 +213,66 @@ struct alignas(kCacheLine) Slot {
     void count_finished() {
         finished.store(finished.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
+};
+
+// The slots of one worker, the last one that it got first.
+//
+// Invariant: a slot of the list has this worker.
+//
+// The worker's own thread calls it.
+class Memberships {
+  public:
+    Slot *first() const { return first_; } // the others by next_of_worker
+    void enter(Slot &slot, Worker &worker) {
+        SENNIT_ASSERT(!slot.worker.load(std::memory_order_relaxed));
+        SENNIT_ASSERT(slot.state.step(SlotState::working));
+        slot.worker.store(&worker, std::memory_order_release);
+        slot.next_of_worker = first_;
+        first_ = &slot;
+    }
+    void leave(Slot &slot) {
+        SENNIT_ASSERT(slot.state.step(SlotState::vacant));
+        Slot **at = &first_;
+        while (*at != &slot) {
+            SENNIT_ASSERT(*at);
+            at = &(*at)->next_of_worker;
+        }
+        *at = slot.next_of_worker;
+        slot.worker.store(nullptr, std::memory_order_relaxed);
+    }
+
+    // A slot whose group has threads that have not begun.
+    Slot *unbegun() const { return anything_unbegun() ? find_unbegun() : nullptr; }
+    // Open the barriers of the groups that can end now: when all who wait there are parked, nobody
+    // else looks.
+    void settle() const;
+    // In the groups' counts of sleepers.
+    void count_asleep(int more, bool light) const;
+
+    // Is there something to do for a worker without work? Not in the group of `but_for`.
+    bool any_work(const Slot *but_for) const {
+        for (const Slot *mine = first_; mine; mine = mine->next_of_worker) {
+            if (mine == but_for)
+                continue;
+            const Group &group = *mine->group;
+            if (group.has_tasks.load(std::memory_order_relaxed) &&
+                (group.can_settle() || group.any_ready()))
+                return true;
+        }
+        return false;
+    }
+    bool any_ready() const {
+        for (const Slot *mine = first_; mine; mine = mine->next_of_worker)
+            if (mine->group->has_tasks.load(std::memory_order_relaxed) && mine->group->any_ready())
+                return true;
+        return false;
+    }
+
+  private:
+    // Rare: its callers are to stay small.
+    SENNIT_COLD Slot *find_unbegun() const;
+
+    Slot *first_ = nullptr;
 };
 
 } // namespace sennit::sched

@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+// A worker without work: how long it waits awake, where it sleeps, and who wakes it.
 #pragma once
 
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "base/futex.h"
 
+#include <atomic>
 #include <cstdint>
+
+namespace sennit::node {
+class Bell;
+}
 
 namespace sennit::sched {
 
-// Whose work a yield of the processor waited for: that of this process, or another program's.
-
+class Thread;
 class Worker;
-
-// What other workers do, from now on, on the processor that `worker` is on: those of them that have
-// noted it when they last waited or began a region. A hint, for the system may have moved them.
-class OwnWork {
-  public:
-    explicit OwnWork(const Worker &worker);
-    // Processor time.
-    std::int64_t ns() const;
-
-  private:
-    static constexpr int kMost = 8; // each takes a system call
-
-    std::int64_t sum() const;
-
-    int threads_[kMost];
-    int count_ = 0;
-    std::int64_t before_ = 0;
-};
 
 // Workers that sleep on one word of the process, so that one call of the system's wakes many: where
 // threads outnumber processors, who opens a barrier would be put off after each call.
@@ -65,5 +53,97 @@ class Dormitory {
   private:
     alignas(kCacheLine) FutexWord wakes_{0};
 };
+
+// What a worker does at the moment, as others see it: it is at work, idle or asleep, and it is away
+// while it is a member of no team.
+//
+// Invariant: whoever changes the state from asleep to awake wakes the thread, where that is not the
+// thread itself.
+//
+// Any thread may call what is on anybody's side, the worker's own thread the rest.
+
+class Activity {
+  public:
+    // Asleep: on the state itself, as a rank fiber, or in the dormitory.
+    enum State : std::uint32_t { kAwake = 0, kAsleep = 1, kAway = 2, kDorm = 3 };
+
+    // ---- anybody's side
+    bool asleep() const { return state_.load(std::memory_order_relaxed) != kAwake; }
+    bool away() const { return away_.load(std::memory_order_relaxed); }
+    // Since when it has found nothing to do, in ticks(); 0 while it is at work.
+    std::uint64_t idle_since() const { return idle_since_.load(std::memory_order_relaxed); }
+    // The same question, to conclude from the answer. Acquire: a worker whose tasks wait for events
+    // has counted them before it turned idle.
+    bool idles() const { return idle_since_.load(std::memory_order_acquire) != 0; }
+    // If it sleeps: the worker with this number, on this thread.
+    void wake(int worker, const Thread &thread);
+    void set_away(bool away) { away_.store(away, std::memory_order_relaxed); }
+
+    // ---- the owner's side
+    // It finds nothing to do, also where it waits awake for another thread's turn.
+    void note_idle() {
+        if (idle_since() == 0)
+            turn_idle();
+    }
+    void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
+    std::int64_t waited_ns() const;
+
+    // Release: a thread that wakes it as a rank fiber knows which one.
+    void fall_asleep(State how) { state_.store(how, std::memory_order_release); }
+    void sleep_on_state(std::int64_t most_ns) { futex_wait(state_, kAsleep, most_ns); }
+    // At most until it is told of a message.
+    void sleep_on_bell(node::Bell &bell, std::int64_t most_ns);
+    void sleep_in_dormitory(int worker, std::int64_t most_ns) const;
+    // As a rank fiber, until wake(), or a ring. False: it cannot leave its home here, and has not
+    // slept; it is asleep as other threads are from now on.
+    bool sleep_away(const Thread &thread, node::Bell *bell, std::int64_t most_ns);
+    void wake_up() { state_.store(kAwake, std::memory_order_relaxed); }
+    // The same. Has another thread woken it?
+    bool was_woken() { return state_.exchange(kAwake, std::memory_order_relaxed) == kAwake; }
+
+    // What rings from now on ends sleep_on_bell() and sleep_away().
+    void listen(const Thread &thread);
+
+    // See WakesTogether.
+    void gather_wakes() { gathers_wakes_ = true; }
+    void wake_gathered();
+
+  private:
+    void turn_idle();
+
+    FutexWord state_{kAwake};
+    std::uint32_t rings_seen_ = 0; // of the doorbell, when it last listened
+    std::atomic<std::uint64_t> idle_since_{0};
+    std::atomic<bool> away_{true};
+    // Of others in the dormitory.
+    bool gathers_wakes_ = false;
+    std::uint32_t gathered_wakes_ = 0;
+};
+
+// How often a worker has looked for something else to run, and found nothing, or only fibers that
+// look themselves. The worker's own thread alone.
+struct Rounds {
+    int polls = 0; // that found nothing since it last ran a task
+    unsigned empty_yields = 0;
+    unsigned busy_yields = 0; // that found a fiber to run
+    std::uint64_t next_look = 0;
+
+    // At a scheduling point where poll::due(): at its core, and for what operations are complete.
+    void look(Worker &worker);
+};
+
+// `worker`, which was idle, turns to work.
+void turn_busy(Worker &worker);
+// The same. If operations are pending and somebody sleeps, let him poll meanwhile.
+void give_up_polling(const Worker &worker);
+
+// Others compute on our processors, too, but among the threads that may run the group's tasks there
+// are only a few awake. Then the next task is not far: to wait for it a moment on the processor
+// takes less than to be woken.
+bool is_one_of_few(const Worker &worker);
+// Of a thread that waits awake, where threads outnumber processors.
+void give_processor(Worker &worker);
+
+void forget_sleepers(); // in the child of fork()
 
 } // namespace sennit::sched

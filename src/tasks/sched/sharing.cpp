@@ -32,7 +32,7 @@ void end_sharing() {
     // Pairs with that in ShortSlice::shorten().
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (Worker &worker : Worker::all())
-        worker.end_short_slice();
+        worker.seat.end_short_slice(worker.thread.id_word());
 }
 
 bool could_have_more_cores() {
@@ -41,7 +41,7 @@ bool could_have_more_cores() {
 
 void forget_sharing() {
     if (Worker *const worker = Worker::self())
-        worker->forget_core();
+        worker->seat.forget(worker->thread.id_word());
     if (!shares_cores())
         return;
     share().abandon();

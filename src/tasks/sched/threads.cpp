@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel threads behind workers.
+#include "tasks/sched/threads.h"
+
 #include "base/assert.h"
-#include "base/config.h"
 #include "base/message.h"
+#include "base/observed.h"
 #include "base/spin.h"
-#include "ranks/fibers/processor_number.h"
-#include "ranks/fibers/rank_fiber.h"
 #include "tasks/sched/client.h"
 #include "tasks/sched/fiber.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
-#include "tasks/sched/worker.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -86,10 +84,10 @@ bool has_memory(std::size_t size) {
 
 } // namespace
 
-int Worker::count() {
+int detail::worker_count() {
     return g_table.count();
 }
-Worker *Worker::by_id(int id) {
+Worker *detail::worker_at(int id) {
     return g_table.at(id);
 }
 
@@ -107,6 +105,39 @@ void at_retirement(void (*function)(Worker &worker)) {
     g_at_retirement.store(function, std::memory_order_release);
 }
 
+namespace {
+
+// What the pool keeps for a worker: its mail, by which its thread is told to begin, and its place
+// in a list. Each worker is one.
+struct Employee final : Worker {
+    using Worker::Worker;
+
+    enum : std::uint32_t { kNoMail = 0, kMail = 1, kWaitsForMail = 2 }; // asleep
+    FutexWord mail{kNoMail};
+    // Written before the mail is sent, read by the worker's thread.
+    void (*main)(void *) = nullptr;
+    void *main_arg = nullptr;
+    Begins begins = Begins::with_core;
+    Employee *next = nullptr; // in a list of the pool, or among recruits
+    bool pooled = false;      // in the pool, maybe by its main itself
+    int born = 0;             // how often threads had been retired when its thread was made
+};
+Employee &employee(Worker &worker) {
+    return static_cast<Employee &>(worker);
+}
+
+Employee &make_worker() {
+    void *memory = std::aligned_alloc(alignof(Employee), sizeof(Employee));
+    if (!memory)
+        fatal("no memory for a thread's descriptor (%zu bytes)", sizeof(Employee));
+    const int id = g_table.take_number();
+    if (id >= kMostWorkers)
+        fatal("more than %d threads use OpenMP: lower OMP_NUM_THREADS", kMostWorkers);
+    auto *const worker = new (memory) Employee(id);
+    g_table.put(*worker);
+    return *worker;
+}
+
 // The kernel threads behind workers, and the workers that have none at the moment. One for the
 // process.
 //
@@ -118,11 +149,11 @@ void at_retirement(void (*function)(Worker &worker)) {
 //   threads_      how many are ours, most_threads() at most                     any thread
 //   the others    written by begin(), before a second thread is here            any thread
 //
-// Invariants: a worker is in one of the lists or in none, linked by its pool_next_. In a list it
+// Invariants: a worker is in one of the lists or in none, linked by its `next`. In a list it
 // has no mail and no slot, and belongs to who takes it out. A thread joins the pool only if it was
 // born after the last retirement; so those that retire() meets in it, and those that come back to
 // it later, end.
-struct WorkerThreads {
+class WorkerThreads {
   public:
     void begin() {
         pthread_key_create(&exit_key_, thread_exit);
@@ -130,49 +161,48 @@ struct WorkerThreads {
     }
 
     Worker &adopt() {
-        Worker *worker = take(abandoned_);
+        Employee *worker = take(abandoned_);
         if (worker)
             g_table.put(*worker); // a forked child had forgotten it
         else
-            worker = Worker::make();
-        settle(*worker, 0);
-        worker->away_.store(worker->slots_ == nullptr, std::memory_order_relaxed);
+            worker = &make_worker();
+        worker->adopt_thread(0, exceptions());
         pthread_setspecific(exit_key_, worker);
         return *worker;
     }
 
-    Worker *hire(void (*main)(void *), void *arg, Worker::Begins begins) {
-        Worker *worker = take(pooled_);
+    Employee *hire(void (*main)(void *), void *arg, Begins begins) {
+        Employee *worker = take(pooled_);
         if (!worker) {
             worker = take(threadless_);
             if (!worker)
-                worker = Worker::make();
+                worker = &make_worker();
             if (!create_thread(*worker)) {
                 put(*worker, threadless_);
                 return nullptr;
             }
         }
-        worker->main_ = main;
-        worker->main_arg_ = arg;
-        worker->main_begins_ = begins;
+        worker->main = main;
+        worker->main_arg = arg;
+        worker->begins = begins;
         return worker;
     }
 
     // What hire() has written is there. The kernel is called only for a thread that sleeps.
-    static void begin_main(Worker &worker) {
-        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) != Worker::kMail);
-        worker.away_.store(false, std::memory_order_relaxed); // it is on its way
-        if (worker.mail_.exchange(Worker::kMail, std::memory_order_release) ==
-            Worker::kWaitsForMail)
-            futex_wake(worker.mail_);
+    static void begin_main(Employee &worker) {
+        SENNIT_ASSERT(worker.mail.load(std::memory_order_relaxed) != Employee::kMail);
+        worker.activity.set_away(false); // it is on its way
+        if (worker.mail.exchange(Employee::kMail, std::memory_order_release) ==
+            Employee::kWaitsForMail)
+            futex_wake(worker.mail);
     }
 
     // Called by the worker's own thread. If it does not join the pool, it ends when its main
     // returns.
-    void join_pool(Worker &worker) {
+    void join_pool(Employee &worker) {
         lock_.lock();
-        worker.pooled_ = worker.born_ == retirements_;
-        if (worker.pooled_)
+        worker.pooled = worker.born == retirements_;
+        if (worker.pooled)
             push(worker, pooled_);
         lock_.unlock();
     }
@@ -180,14 +210,14 @@ struct WorkerThreads {
     // Threads without work end now. Threads that have some end when it is done.
     void retire() {
         lock_.lock();
-        Worker *idle = pooled_;
+        Employee *idle = pooled_;
         pooled_ = nullptr;
         ++retirements_;
         lock_.unlock();
         while (idle) {
-            Worker *next = std::exchange(idle->pool_next_, nullptr);
+            Employee *const next = std::exchange(idle->next, nullptr);
             say_retired(*idle);
-            idle->main_ = nullptr;
+            idle->main = nullptr;
             begin_main(*idle);
             idle = next;
         }
@@ -208,68 +238,40 @@ struct WorkerThreads {
     static void *thread_main(void *worker);
     static void thread_exit(void *worker);
 
-    // Called on the worker's own thread: all that is per kernel thread. `stack_size`: that of a
-    // thread of ours; 0: a thread of the program.
-    void settle(Worker &worker, std::size_t stack_size) const {
-        worker.thread_ = pthread_self();
-        worker.thread_id_.store(gettid(), std::memory_order_relaxed);
-        worker.flow_.store(stack_size == 0 && gettid() == getpid() ? virt::own_fiber() : nullptr,
-                           std::memory_order_relaxed);
-        worker.fibers.adopt_thread(worker, stack_size,
-                                   exception_globals_ ? exception_globals_() : nullptr);
-        worker.attribution = {}; // of another thread's time
-        Worker::t_self_ = &worker;
-    }
+    void **exceptions() const { return exception_globals_ ? exception_globals_() : nullptr; }
 
-    // In a rank of fibers a thread of ours is a fiber, too. But not in the child of a fork(), which
-    // finds what its parent had.
-    static void enter_flow(Worker &worker) {
-        virt::RankFiber *const main = virt::main_flow();
-        if (!main)
-            return;
-        virt::RankFiber *const own = main->calls->enter(*main, gettid());
-        if (!own)
-            return;
-        worker.flow_.store(own, std::memory_order_release);
-        virt::leave_processor_number();
-    }
-
-    static void leave_flow(Worker &worker) {
-        if (virt::RankFiber *const own = worker.flow_.exchange(nullptr))
-            own->calls->leave(*own);
-    }
-
-    void live(Worker &worker) {
-        settle(worker, worker.fibers.root.context.stack_size); // see create_thread
+    void live(Employee &worker) {
+        const std::size_t stack_size = worker.fibers.root.context.stack_size; // see create_thread
+        worker.adopt_thread(stack_size, exceptions());
         worker.seat.slice.put_right();
-        enter_flow(worker);
+        worker.thread.enter_flow();
         lock_.lock();
-        worker.born_ = retirements_;
+        worker.born = retirements_;
         lock_.unlock();
         const Wait unemployed{WaitFor::nobody, nullptr};
         for (;;) {
-            if (observed::by(observed::kTrace) && worker.pooled_)
+            if (observed::by(observed::kTrace) && worker.pooled)
                 client().waits(worker, unemployed, true);
             worker.seat.lend();
             wait_for_mail(worker);
-            if (worker.main_begins_ == Worker::Begins::with_core)
+            if (worker.begins == Begins::with_core)
                 worker.seat.need();
-            if (observed::by(observed::kTrace) && worker.pooled_)
+            if (observed::by(observed::kTrace) && worker.pooled)
                 client().waits(worker, unemployed, false);
-            worker.mail_.store(Worker::kNoMail, std::memory_order_relaxed);
-            worker.away_.store(worker.slots_ == nullptr, std::memory_order_relaxed);
-            worker.pooled_ = false;
-            if (worker.main_)
-                worker.main_(worker.main_arg_);
-            if (!worker.pooled_)
+            worker.mail.store(Employee::kNoMail, std::memory_order_relaxed);
+            worker.activity.set_away(true);
+            worker.pooled = false;
+            if (worker.main)
+                worker.main(worker.main_arg);
+            if (!worker.pooled)
                 join_pool(worker);
-            if (!worker.pooled_)
+            if (!worker.pooled)
                 break;
         }
         worker.seat.lend();
-        leave_flow(worker);
+        worker.thread.leave_flow();
         worker.seat.slice.forget();
-        Worker::t_self_ = nullptr; // the next thread may have the worker at once
+        Worker::forget_thread(); // the next thread may have the worker at once
         say_retired(worker);
         threads_.fetch_sub(1, std::memory_order_relaxed);
         put(worker, threadless_);
@@ -278,28 +280,28 @@ struct WorkerThreads {
     // A user's thread ends. Keep its worker for the next one, as if it was new. But not if the
     // thread ends in the middle of a region or a task, for its fibers must never run on another
     // thread.
-    void leave(Worker &worker) {
+    void leave(Employee &worker) {
         for (const auto &place : g_at_thread_end)
             if (const auto function = place.load(std::memory_order_acquire))
                 function(worker);
         worker.seat.lend();
         worker.seat.slice.forget();
-        Worker::t_self_ = nullptr;
+        Worker::forget_thread();
         const bool reusable = worker.abandon();
-        worker.away_.store(true, std::memory_order_relaxed);
+        worker.activity.set_away(true);
         if (reusable)
             put(worker, abandoned_);
     }
 
-    static void wait_for_mail(Worker &worker) {
-        std::uint32_t mail = Worker::kNoMail;
-        worker.mail_.compare_exchange_strong(mail, Worker::kWaitsForMail,
-                                             std::memory_order_relaxed);
-        while (worker.mail_.load(std::memory_order_acquire) != Worker::kMail)
-            futex_wait(worker.mail_, Worker::kWaitsForMail);
+    static void wait_for_mail(Employee &worker) {
+        std::uint32_t mail = Employee::kNoMail;
+        worker.mail.compare_exchange_strong(mail, Employee::kWaitsForMail,
+                                            std::memory_order_relaxed);
+        while (worker.mail.load(std::memory_order_acquire) != Employee::kMail)
+            futex_wait(worker.mail, Employee::kWaitsForMail);
     }
 
-    static int create_thread(Worker &worker, std::size_t stack_size) {
+    static int create_thread(Employee &worker, std::size_t stack_size) {
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -311,7 +313,7 @@ struct WorkerThreads {
         return error;
     }
 
-    bool create_thread(Worker &worker) {
+    bool create_thread(Employee &worker) {
         if (threads_.fetch_add(1, std::memory_order_relaxed) >= most_threads()) {
             threads_.fetch_sub(1, std::memory_order_relaxed);
             say_no_thread("there are too many for their mappings", "vm.max_map_count");
@@ -335,136 +337,119 @@ struct WorkerThreads {
     }
 
     // Under lock_.
-    static void push(Worker &worker, Worker *&list) {
+    static void push(Employee &worker, Employee *&list) {
         // Without work, and in no list.
-        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) != Worker::kMail &&
-                      !worker.pool_next_);
-        worker.pool_next_ = list;
+        SENNIT_ASSERT(worker.mail.load(std::memory_order_relaxed) != Employee::kMail &&
+                      !worker.next);
+        worker.next = list;
         list = &worker;
     }
 
-    void put(Worker &worker, Worker *&list) {
+    void put(Employee &worker, Employee *&list) {
         lock_.lock();
         push(worker, list);
         lock_.unlock();
     }
 
-    Worker *take(Worker *&list) {
+    Employee *take(Employee *&list) {
         lock_.lock();
-        Worker *worker = list;
+        Employee *worker = list;
         if (worker)
-            list = std::exchange(worker->pool_next_, nullptr);
+            list = std::exchange(worker->next, nullptr);
         lock_.unlock();
         return worker;
     }
 
     SpinLock lock_;
-    Worker *pooled_ = nullptr;
-    Worker *abandoned_ = nullptr;
-    Worker *threadless_ = nullptr;
+    Employee *pooled_ = nullptr;
+    Employee *abandoned_ = nullptr;
+    Employee *threadless_ = nullptr;
     int retirements_ = 0;
     std::atomic<int> threads_{0};
     pthread_key_t exit_key_ = 0;
     ExceptionGlobals exception_globals_ = nullptr;
 };
 
-namespace {
 constinit WorkerThreads g_threads;
-} // namespace
 
 void *WorkerThreads::thread_main(void *worker) {
-    g_threads.live(*static_cast<Worker *>(worker));
+    g_threads.live(*static_cast<Employee *>(worker));
     return nullptr;
 }
 
 void WorkerThreads::thread_exit(void *worker) {
-    g_threads.leave(*static_cast<Worker *>(worker));
+    g_threads.leave(*static_cast<Employee *>(worker));
 }
 
-Worker *Worker::make() {
-    void *memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
-    if (!memory)
-        fatal("no memory for a thread's descriptor (%zu bytes)", sizeof(Worker));
-    auto *worker = new (memory) Worker;
-    worker->id_ = g_table.take_number();
-    if (worker->id_ >= kMostWorkers)
-        fatal("more than %d threads use OpenMP: lower OMP_NUM_THREADS", kMostWorkers);
-    g_table.put(*worker);
-    return worker;
-}
+} // namespace
 
-// True: nothing of it is left, on a stack or in a list, that another thread could not take over.
-// Fibers that wait for work end here, too.
-bool Worker::abandon() {
-    fibers.unmap_cached();
-    if (!fibers.only_root() || fibers.ready.first() || next_ || (slots_ && slots_->next_of_worker))
-        return false;
-    if (slots_)
-        leave(*slots_);
-    slot = nullptr;
-    task = nullptr;
-    return true;
-}
-
-Worker &Worker::adopt() {
+Worker &detail::adopt_thread() {
     return g_threads.adopt();
 }
 
-void Worker::join_pool() {
-    g_threads.join_pool(*this);
-}
-
-Worker *Worker::hire(void (*main)(void *), void *arg, Begins begins) {
-    return g_threads.hire(main, arg, begins);
-}
-
-void Worker::begin_main() {
-    WorkerThreads::begin_main(*this);
-}
-
-Worker *Worker::start(void (*main)(void *), void *arg, Begins begins) {
-    Worker *const worker = hire(main, arg, begins);
+bool start_thread(void (*main)(void *), void *arg, Begins begins) {
+    Employee *const worker = g_threads.hire(main, arg, begins);
     if (worker)
-        worker->begin_main();
-    return worker;
+        WorkerThreads::begin_main(*worker);
+    return worker != nullptr;
 }
 
-void Worker::make_stacks_executable() {
+bool Recruits::add(void (*main)(void *arg), void *arg) {
+    Employee *const worker = g_threads.hire(main, arg, Begins::with_core);
+    if (!worker)
+        return false;
+    worker->next = first_ ? &employee(*first_) : nullptr;
+    first_ = worker;
+    return true;
+}
+
+void Recruits::begin() {
+    while (first_) {
+        Employee &worker = employee(*first_);
+        first_ = std::exchange(worker.next, nullptr); // before another one is after it
+        WorkerThreads::begin_main(worker);
+    }
+}
+
+void join_pool(Worker &worker) {
+    g_threads.join_pool(employee(worker));
+}
+
+void retire_threads() {
+    g_threads.retire();
+}
+
+void make_stacks_executable() {
     fiber::make_packed_executable();
-    for (Worker &worker : all())
+    for (Worker &worker : Worker::all())
         worker.fibers.each([](const Fiber &fiber) {
             if (fiber.stack && !fiber.stack.packed)
                 fiber::make_executable(fiber.stack.low, fiber.stack.size);
         });
 }
 
-void Worker::retire_threads() {
-    g_threads.retire();
-}
-
-void Worker::before_fork() {
+void before_fork() {
     g_threads.before_fork();
     poll::before_fork();
 }
 
-void Worker::after_fork() {
+void after_fork() {
     poll::after_fork();
     g_threads.after_fork();
 }
 
-void Worker::after_fork_in_child() {
+void after_fork_in_child() {
     after_fork();
-    forget_others();
+    forget_sleepers();
     g_threads.after_fork_in_child();
-    for (const Worker &worker : all())
-        if (&worker != t_self_)
+    Worker *const self = Worker::self();
+    for (const Worker &worker : Worker::all())
+        if (&worker != self)
             g_table.forget(worker);
-    if (t_self_) {
-        new (&t_self_->event_lock) SpinLock; // a report may have been looking at them
-        // The system calls its thread by another number.
-        t_self_->thread_id_.store(gettid(), std::memory_order_relaxed);
-        t_self_->flow_.store(nullptr); // the parent's
-        t_self_->fibers.after_fork_in_child();
+    if (self) {
+        new (&self->events.lock) SpinLock; // another thread's report may have been looking at them
+        self->thread.after_fork_in_child();
+        self->fibers.after_fork_in_child();
     }
     forget_sharing();
     poll::after_fork_in_child();

@@ -21,6 +21,9 @@ SENNIT_TLS Worker *Worker::t_self_;
 namespace {
 
 constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
+// run_more(): how long, and after how many tasks it looks at the clock.
+constexpr std::uint64_t kHandoffUs = 2;
+constexpr int kLooksAtClock = 4;
 
 } // namespace
 
@@ -39,95 +42,82 @@ void Worker::push(Slot &where, Node *node) {
 void Worker::push_next(Slot &where, Node *node) {
     // Under an ordered policy, only as long as the queue would give it back anyway.
     const bool others = ordered() ? where.ready() > 0 : node->priority > 0;
-    if (next_ || others) {
+    if (next_.node || others) {
         push(where, node);
         return;
     }
     if (ordered())
         note_ready(node);
-    next_ = node;
-    next_slot_ = &where;
+    next_.node = node;
+    next_.slot = &where;
 }
 
 // The task that was to run next is one of many again.
 void Worker::queue_next() {
-    if (Node *const next = std::exchange(next_, nullptr))
-        push(*next_slot_, next);
+    if (Node *const next = std::exchange(next_.node, nullptr))
+        push(*next_.slot, next);
 }
 
 // A ready task of one group. As long as the owner waits for the next region, only a task of the
 // last one. What a region's implicit task sets up for its thread (copyin, private copies of a
 // reduction) must be there for the explicit tasks.
-Node *Worker::find_in(Slot &where) {
+static Node *find_in(Worker &worker, Steals &steals, Slot &where) {
     if (SENNIT_LIKELY(!where.regions))
-        return steals_.take(where);
-    Node *node = where.is_late() ? nullptr : steals_.take(where);
+        return steals.take(where);
+    Node *node = where.is_late() ? nullptr : steals.take(where);
     if (node && where.is_late()) {
-        push(where, node);
+        worker.push(where, node);
         node = nullptr;
     }
     return node;
 }
 
 Node *Worker::find(Slot *&where) {
-    if (Node *node = next_) {
-        where = next_slot_;
-        next_ = nullptr;
+    if (Node *node = next_.node) {
+        where = next_.slot;
+        next_.node = nullptr;
         return node;
     }
     where = slot;
-    if (Node *node = find_in(*where)) {
+    if (Node *node = find_in(*this, steals_, *where)) {
         where = where->home();
         return node;
     }
-    for (Slot *other = slots_; other; other = other->next_of_worker) {
+    for (Slot *other = memberships_.first(); other; other = other->next_of_worker) {
         if (other == slot)
             continue;
         where = other;
-        if (Node *node = find_in(*other))
+        if (Node *node = find_in(*this, steals_, *other))
             return node;
     }
     return nullptr;
 }
 
-void Worker::run(Slot &where, Node *node) {
+// On the path of every task that is not called by its creator: always inline.
+[[gnu::always_inline]] inline void Worker::run(Slot &where, Node *node) {
     note_busy();
-    idle_rounds_ = 0;
+    rounds_.polls = 0;
     steals_.found_task();
     if (SENNIT_UNLIKELY(poll::pending()))
-        give_up_polling();
+        give_up_polling(*this);
     client().run(*this, where, node);
     if (SENNIT_UNLIKELY(poll::due())) {
         task = nullptr; // it may be gone, and callers set their own
-        poll_slow();
+        rounds_.look(*this);
     }
 }
 
 // ---- waiting --------------------------------------------------------------------------------
 
 void Worker::wait(Condition &condition) {
-    const Wait *const outer = begin_wait(condition);
+    const Wait *const outer = begin_wait(*this, condition);
     if (observed::by(observed::kTrace | observed::kAccounts))
         client().waits(*this, condition, true);
     wait_for(condition);
     note_busy();
     if (observed::by(observed::kTrace | observed::kAccounts))
         client().waits(*this, condition, false);
-    end_wait(outer);
-}
-
-// Polling calls functions of the program, and reductions of the MPI library. They run as a new task
-// would, not as the task that happens to rest on this stack.
-int Worker::poll(bool looks) {
-    const fiber::FpControl mine = fiber::fp_control();
-    fiber::set_fp_control(slot->control);
-    Task *const self = task;
-    if (!task) // they may use OpenMP
-        task = slot->own_task;
-    const int done = poll::run(current(), looks);
-    task = self;
-    fiber::set_fp_control(mine);
-    return done;
+    end_wait(*this, outer);
 }
 
 // Does it look, in this round of wait_for(), for threads of its groups that have not begun? Such a
@@ -138,27 +128,28 @@ static bool looks_for_unbegun(int round) {
 
 void Worker::wait_for(Condition &condition) {
     Slot &mine = *slot;
-    note_control();
+    mine.note_control(task);
     Task *const self = task;
     const auto bury = condition.bury;
     std::uint64_t patience_end = 0;
     int look_at = 0; // the round of the next look at the others' queues
     // A thread that waits for all tasks of its region need not ask while it holds the next of them.
     const auto more = [&] {
-        return next_ && next_slot_ == &mine && bury == Condition::Bury::own_group && !mine.regions;
+        return next_.node && next_.slot == &mine && bury == Condition::Bury::own_group &&
+               !mine.regions;
     };
     for (int rounds = 0; more() || !condition.done(); ++rounds) {
-        if (bury != Condition::Bury::own_group || next_slot_ != &mine)
+        if (bury != Condition::Bury::own_group || next_.slot != &mine)
             queue_next();
         if (fibers.ready.first() || inbox_.any() || poll::pending() ||
-            (anything_unbegun() && looks_for_unbegun(rounds) && find_unbegun()))
+            (anything_unbegun() && looks_for_unbegun(rounds) && memberships_.unbegun()))
             return park(condition);
         Node *node = nullptr;
         if (bury == Condition::Bury::own_group) {
-            node = next_;
-            next_ = nullptr;
+            node = next_.node;
+            next_.node = nullptr;
             if (!node && rounds >= look_at) {
-                node = find_in(mine);
+                node = find_in(*this, steals_, mine);
                 look_at = rounds + steals_.next_pause();
             }
         } else if (bury == Condition::Bury::accepted && mine.ready()) {
@@ -183,7 +174,7 @@ void Worker::wait_for(Condition &condition) {
             if (rounds < kBriefSpins)
                 continue;
         }
-        const std::uint64_t budget = condition.patient ? patience() : 0;
+        const std::uint64_t budget = condition.patient ? patience(*this) : 0;
         if (budget == 0)
             return park(condition);
         const std::uint64_t now = ticks();
@@ -192,26 +183,19 @@ void Worker::wait_for(Condition &condition) {
         } else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
         if (yields) {
-            give_processor();
+            give_processor(*this);
             rounds = std::max(rounds, kBriefSpins); // such a round may take long
         }
     }
     queue_next();
 }
 
-// Is there room on the current stack for another task on top of those that wait on it?
-bool Worker::may_bury() const {
-    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    const auto low = reinterpret_cast<std::uintptr_t>(current()->context.stack_low);
-    return here - low > current()->context.stack_size / 4;
-}
-
 // The fiber is parked before others can see it, for they may resume it at once.
-bool Worker::arm(Condition &condition) {
-    SENNIT_ASSERT(current()->state.step(FiberState::parked));
-    if (condition.arm(current()))
+static bool arm(Condition &condition, Fiber &me) {
+    SENNIT_ASSERT(me.state.step(FiberState::parked));
+    if (condition.arm(&me))
         return true;
-    SENNIT_ASSERT(current()->state.step(FiberState::running));
+    SENNIT_ASSERT(me.state.step(FiberState::running));
     return false;
 }
 
@@ -219,7 +203,7 @@ bool Worker::arm(Condition &condition) {
 // the waiting fiber's own stack. Whatever may suspend, or outlast the wait, gets another fiber.
 void Worker::park(Condition &condition) {
     Fiber *me = current();
-    if (!arm(condition))
+    if (!arm(condition, *me))
         return;
     for (;;) {
         if (Fiber *fiber = next_ready()) {
@@ -241,14 +225,14 @@ void Worker::park(Condition &condition) {
             }
             // There is no memory for a stack. Rather than stop, bury this fiber, if it can still be
             // withdrawn.
-            if (may_bury() && condition.disarm(me)) {
+            if (may_bury(*me) && condition.disarm(me)) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
                 Slot *const home = slot;
                 Task *const self = task;
                 run(*where, node);
                 slot = home;
                 task = self;
-                if (condition.done() || !arm(condition))
+                if (condition.done() || !arm(condition, *me))
                     return;
             } else {
                 push(*where, node);
@@ -259,7 +243,7 @@ void Worker::park(Condition &condition) {
         // A poll calls functions of the program, which may wait for a lock themselves. So it does
         // not run on a stack that waits already: two would resume that one. A thread that begins
         // waits for the other threads of its team.
-        const bool begins = any_unbegun();
+        const bool begins = memberships_.unbegun() != nullptr;
         if (poll::pending() || begins)
             if (Fiber *fresh = fibers.take())
                 return switch_to(fresh); // returns when somebody popped us
@@ -289,6 +273,16 @@ void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
     }
 }
 
+// A thread of the group of `mine`. Only on a fiber that waits for nothing.
+static bool begin_one(Worker &worker, Slot &mine) {
+    worker.note_busy();
+    if (SENNIT_UNLIKELY(poll::pending()))
+        give_up_polling(worker);
+    const bool begun = mine.group->begin_one(worker, mine);
+    worker.task = nullptr;
+    return begun;
+}
+
 // What a fresh fiber does. It never waits for anything itself, so any task may run on it.
 SENNIT_NO_ASAN void Worker::schedule() {
     for (;;) {
@@ -306,7 +300,8 @@ SENNIT_NO_ASAN void Worker::schedule() {
         }
         if (SENNIT_UNLIKELY(handoff_.begins)) {
             handoff_.begins = false;
-            begin_one();
+            if (Slot *const mine = memberships_.unbegun())
+                begin_one(*this, *mine);
             continue;
         }
         if (Fiber *fiber = next_ready()) {
@@ -319,53 +314,26 @@ SENNIT_NO_ASAN void Worker::schedule() {
             fiber::set_fp_control(where->control);
             run(*where, node);
             task = nullptr;
-        } else if (!begin_one()) {
+        } else if (Slot *const mine = memberships_.unbegun(); !mine || !begin_one(*this, *mine)) {
             idle();
         }
     }
 }
 
-Slot *Worker::find_unbegun() const {
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        if (mine->group->has_unbegun(*mine))
-            return mine;
-    return nullptr;
-}
-
-// Only on a fiber that waits for nothing.
-bool Worker::begin_one() {
-    if (!anything_unbegun())
-        return false;
-    Slot *const mine = find_unbegun();
-    if (!mine)
-        return false;
-    note_busy();
-    if (SENNIT_UNLIKELY(poll::pending()))
-        give_up_polling();
-    const bool begun = mine->group->begin_one(*this, *mine);
-    task = nullptr;
-    return begun;
-}
-
 // ---- fibers ---------------------------------------------------------------------------------
 
 void Worker::make_ready(Fiber *fiber) {
+    if (t_self_ != this)
+        return send(fiber);
     SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
-    if (t_self_ == this)
-        fibers.ready.append(*fiber);
-    else
-        to_inbox(fiber);
+    fibers.ready.append(*fiber);
 }
 
 void Worker::send(Fiber *fiber) {
     SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
-    to_inbox(fiber);
-}
-
-void Worker::to_inbox(Fiber *fiber) {
     inbox_.push(*fiber);
     fence_light(); // pairs with fence_before_sleep in sleep()
-    if (asleep())
+    if (activity.asleep())
         wake();
 }
 
@@ -376,7 +344,7 @@ Fiber *Worker::next_ready() {
     Fiber *fiber = fibers.ready.first();
     if (!fiber)
         return nullptr;
-    if (SENNIT_UNLIKELY(next_ != nullptr) && !next_slot_->alone)
+    if (SENNIT_UNLIKELY(next_.node != nullptr) && !next_.slot->alone)
         queue_next(); // others may run it meanwhile
     SENNIT_ASSERT(fiber->home == this && fiber->state.is(FiberState::ready));
     fibers.ready.remove_first();
@@ -405,7 +373,7 @@ void Worker::switch_to(Fiber *to) {
     if (observed::by(observed::kTrace | observed::kTool | observed::kFreeAgents |
                      observed::kWorkTime | observed::kAccounts)) {
         if (observed::by(observed::kWorkTime))
-            count_work(*from);
+            thread.count_work(*from);
         if (observed::by_anybody())
             client().switched(*this, *from, *to);
     }
@@ -413,25 +381,35 @@ void Worker::switch_to(Fiber *to) {
     fibers.arrive();
 }
 
-// `left` works no more. Another fiber works from now on.
-void Worker::count_work(Fiber &left) {
-    const auto now = static_cast<std::uint64_t>(clock_ns(ClockUse::task_time));
-    left.worked_ns += now - work_counted_ns_;
-    work_counted_ns_ = now;
-}
-
-std::uint64_t Worker::work_time_ns() {
-    if (!observed::by(observed::kWorkTime))
-        observed::set(observed::kWorkTime);
-    count_work(*current());
-    return current()->worked_ns;
-}
-
-SENNIT_NO_ASAN void Worker::fiber_main(fiber::Context &self) {
-    (void)self;
+SENNIT_NO_ASAN void Worker::fiber_main(fiber::Context & /*self*/) {
     Worker &worker = *t_self_;
     worker.fibers.arrive();
     worker.schedule();
+}
+
+// ---- the thread -------------------------------------------------------------------------------
+
+void Worker::adopt_thread(std::size_t stack_size, void **exceptions) {
+    thread.adopt(stack_size != 0);
+    fibers.adopt_thread(*this, stack_size, exceptions);
+    attribution = {}; // of another thread's time
+    t_self_ = this;
+}
+
+void Worker::forget_thread() {
+    t_self_ = nullptr;
+}
+
+bool Worker::abandon() {
+    fibers.unmap_cached();
+    Slot *const last = memberships_.first();
+    if (!fibers.only_root() || fibers.ready.first() || next_.node || (last && last->next_of_worker))
+        return false;
+    if (last)
+        leave(*last);
+    slot = nullptr;
+    task = nullptr;
+    return true;
 }
 
 // Pushes to a group's queues by threads that need not be members, and who is woken for them.
@@ -463,7 +441,7 @@ int count_awake(const Group &group, int most) {
     for (int i = 0; i < group.size && awake < most; ++i) {
         const Slot *const slot = group.slots[i];
         const Worker *const worker = slot->worker.load(std::memory_order_acquire);
-        if (worker && slot->is_at_home() && !worker->asleep())
+        if (worker && slot->is_at_home() && !worker->activity.asleep())
             ++awake;
     }
     return awake;
@@ -482,7 +460,7 @@ void wake_one(Group &group) {
         return;
     for (int i = 0; i < group.size; ++i) {
         Worker *worker = group.slots[i]->worker.load(std::memory_order_acquire);
-        if (worker && worker->asleep()) {
+        if (worker && worker->activity.asleep()) {
             worker->wake();
             return;
         }

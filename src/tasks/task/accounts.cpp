@@ -70,13 +70,13 @@ void pay(Account account, std::int64_t ns) {
 }
 
 std::int64_t now_ns(sched::Worker &worker) {
-    return worker.clock_ns(sched::ClockUse::account);
+    return worker.thread.clock_ns(sched::ClockUse::account);
 }
 
 void turn_to(sched::Worker &worker, Account account) {
     worker.attribution.turn_to(account, [&worker] { return now_ns(worker); }, pay);
     if (account == kNobody)
-        worker.end_clock(sched::ClockUse::account);
+        worker.thread.end_clock(sched::ClockUse::account);
 }
 
 void set_account(Task &task, Account account) {

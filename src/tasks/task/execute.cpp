@@ -317,26 +317,26 @@ bool may_block(const sched::Worker &worker) {
 // Tasks that have ended and wait for events are on no stack. A report finds them only by a list.
 static void list_waiting(sched::Worker &worker, Task &task) {
     task.flags |= Task::kListed;
-    worker.event_lock.lock();
-    worker.count_event_task(1);
-    task.listed_next = worker.event_tasks;
-    task.listed_at = &worker.event_tasks;
-    if (worker.event_tasks)
-        worker.event_tasks->listed_at = &task.listed_next;
-    worker.event_tasks = &task;
-    worker.event_lock.unlock();
+    worker.events.lock.lock();
+    worker.events.count(1);
+    task.listed_next = worker.events.first;
+    task.listed_at = &worker.events.first;
+    if (worker.events.first)
+        worker.events.first->listed_at = &task.listed_next;
+    worker.events.first = &task;
+    worker.events.lock.unlock();
 }
 
 static void unlist_waiting(Task &task) {
     if (!task.is(Task::kListed))
         return;
     sched::Worker &worker = *task.home.load(std::memory_order_relaxed);
-    worker.event_lock.lock();
-    worker.count_event_task(-1);
+    worker.events.lock.lock();
+    worker.events.count(-1);
     *task.listed_at = task.listed_next;
     if (task.listed_next)
         task.listed_next->listed_at = task.listed_at;
-    worker.event_lock.unlock();
+    worker.events.lock.unlock();
     task.flags &= ~Task::kListed;
 }
 

@@ -217,7 +217,7 @@ void heed_cancellation() {
 }
 
 SENNIT_COLD bool detail::nests_at_once(const sched::Worker &worker) {
-    return worker.may_bury();
+    return sched::may_bury(*worker.current());
 }
 
 void setup() {

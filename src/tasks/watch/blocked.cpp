@@ -275,7 +275,7 @@ bool is_known(int thread_id) {
     if (thread_id == gettid()) // the ticker, which asks
         return true;
     for (const sched::Worker &worker : sched::Worker::all())
-        if (worker.thread_id() == thread_id)
+        if (worker.thread.id() == thread_id)
             return true;
     return is_blocked(thread_id);
 }

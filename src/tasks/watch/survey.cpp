@@ -36,7 +36,7 @@ bool describe(Call &call, const sennit_describer &describer) {
 // The worker of a thread of a team.
 const sched::Worker *worker_on(int thread_id) {
     for (const sched::Worker &worker : sched::Worker::all())
-        if (!worker.away() && worker.thread_id() == thread_id)
+        if (!worker.activity.away() && worker.thread.id() == thread_id)
             return &worker;
     return nullptr;
 }
@@ -206,13 +206,13 @@ bool Survey::fill_mutex(Waiter &waiter, const Sleep &sleep) {
 
 // The thread sleeps by a system call, not by way of us. Returns its index, or -1: it does not.
 int Survey::add_sleep(const sched::Worker &worker) {
-    if (worker.idle_since() != 0 || is_blocked(worker.thread_id()))
+    if (worker.activity.idle_since() != 0 || is_blocked(worker.thread.id()))
         return -1;
-    const Sleep sleep = sleep_of(worker.thread_id());
+    const Sleep sleep = sleep_of(worker.thread.id());
     if (sleep.in != Sleep::In::futex)
         return -1;
     Waiter waiter{.place = Waiter::Place::asleep, .kind = WaitFor::primitive};
-    waiter.thread_id = worker.thread_id();
+    waiter.thread_id = worker.thread.id();
     waiter.frame = sleep.stack;
     waiter.fiber = worker.current();
     waiter.task = memory_.get_or(&worker.task, static_cast<Task *>(nullptr));
@@ -226,8 +226,8 @@ int Survey::add_sleep(const sched::Worker &worker) {
 
 void Survey::add_events() {
     for (sched::Worker &worker : sched::Worker::all()) {
-        worker.event_lock.lock();
-        const Task *task = worker.event_tasks;
+        worker.events.lock.lock();
+        const Task *task = worker.events.first;
         for (std::size_t seen = 0; task && seen < kMost; ++seen) {
             Waiter waiter{.place = Waiter::Place::ended, .kind = WaitFor::events};
             waiter.task = task;
@@ -235,7 +235,7 @@ void Survey::add_events() {
             add(waiter);
             task = task->listed_next;
         }
-        worker.event_lock.unlock();
+        worker.events.lock.unlock();
     }
 }
 
@@ -391,7 +391,7 @@ void Survey::take() {
         },
         this);
     for (sched::Worker &worker : sched::Worker::all()) {
-        if (worker.away())
+        if (worker.activity.away())
             continue;
         const int asleep = add_sleep(worker);
         worker.fibers.each([&](const sched::Fiber &fiber) {

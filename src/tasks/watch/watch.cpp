@@ -44,14 +44,14 @@ Watch::Glance Watch::glance() {
     const int ticker =
         gettid(); // who is a worker when it has found a callback's operation complete
     for (const sched::Worker &worker : sched::Worker::all()) {
-        if (worker.away() || worker.thread_id() == ticker)
+        if (worker.activity.away() || worker.thread.id() == ticker)
             continue;
         seen.add(static_cast<std::uint64_t>(worker.id()));
-        if (const std::uint64_t since = worker.idle_since()) {
+        if (const std::uint64_t since = worker.activity.idle_since()) {
             seen.add(since);
-        } else if (sleep_of(worker.thread_id()).in == Sleep::In::futex) {
-            seen.add(sleeps_of(worker.thread_id()));
-        } else if (!is_blocked(worker.thread_id())) {
+        } else if (sleep_of(worker.thread.id()).in == Sleep::In::futex) {
+            seen.add(sleeps_of(worker.thread.id()));
+        } else if (!is_blocked(worker.thread.id())) {
             seen.still = false;
         }
     }
@@ -81,8 +81,8 @@ bool Watch::anyone_starves() {
     };
     const int ticker = gettid();
     for (const sched::Worker &worker : sched::Worker::all())
-        if (!worker.away() && worker.thread_id() != ticker)
-            look_at(worker.thread_id());
+        if (!worker.activity.away() && worker.thread.id() != ticker)
+            look_at(worker.thread.id());
     each_blocked(
         [](void *arg, const Blocked &thread) {
             (*static_cast<decltype(look_at) *>(arg))(thread.thread_id);
