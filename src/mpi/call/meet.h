@@ -5,8 +5,9 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
+#include "wait/ladder.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <mpi.h>
 #include <sched.h>
@@ -14,25 +15,21 @@
 namespace sennit::mpi {
 
 // How to rest while ranks are late: the core is left to those which are not there yet. Yields may
-// not reach them. Beside programs that compute, a yield may cost a time slice of each of these, and
-// the looks of many ranks would take all cores. So the thread soon sleeps, and longer and longer.
-class Naps {
+// not reach them, so the thread soon sleeps, and longer and longer.
+class LateRanks {
   public:
     void operator()() {
-        constexpr int yields = 16;
-        constexpr long longest_ns = 4'000'000;
-        if (++tests_ < yields) {
+        if (ladder_.next(wait::kLateRanks) == wait::Rung::tests) {
             sched_yield();
             return;
         }
-        const timespec nap = {0, nap_ns_};
+        const timespec nap = {0, static_cast<long>(ladder_.nap_ns(wait::kLateRanks))};
         clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
-        nap_ns_ = std::min(nap_ns_ + nap_ns_ / 8, longest_ns);
+        ladder_.slept(wait::kLateRanks, false);
     }
 
   private:
-    int tests_ = 0;
-    long nap_ns_ = 100'000;
+    wait::Ladder ladder_;
 };
 
 // start(&request), then rest() until it is over. False: MPI returned an error.

@@ -18,10 +18,10 @@ bool make_private_comm(MPI_Comm *copy, const char *setting, int patience_s) {
     constexpr std::int64_t second = 1'000'000'000;
     const Inside inside;
     SeenTime seen(monotonic_ns());
-    Naps naps;
+    LateRanks late;
     return meet([&](MPI_Request *request) { return duplicate(MPI_COMM_WORLD, copy, request); },
                 [&] {
-                    naps();
+                    late();
                     if (seen.look(monotonic_ns()) <= patience_s * second)
                         return;
                     int rank = -1;

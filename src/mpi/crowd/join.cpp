@@ -11,7 +11,6 @@
 #include "mpi/crowd/accepted.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
-#include "mpi/crowd/tests.h"
 #include "mpi/crowd/vigil.h"
 #include "mpi/options.h"
 #include "node/board.h"
@@ -33,7 +32,7 @@ std::uint64_t greatest_of_all(std::uint64_t mine) {
         [&](MPI_Request *request) {
             return reduce(&mine, &all, 1, MPI_UINT64_T, MPI_MAX, g_crowd.comm, request);
         },
-        Naps());
+        LateRanks());
     return all;
 }
 

@@ -14,23 +14,14 @@
 namespace sennit::mpi {
 namespace {
 
-constexpr int kTests = 4;          // before it yields, and after a ring: one is often not enough
-constexpr int kTestsOfFibers = 16; // before it sleeps; some answers come within a microsecond
-constexpr std::int64_t kYieldNs = 1'000'000;
 constexpr int kAnswersANap = 32; // some 0.2 ms, if they are in vain
 constexpr int kAsksANap = 4;     // who is asked may call MPI often, for others
-// While every rank that may answer is on this node, and where some are not.
-struct Naps {
-    std::int64_t first_ns;
-    std::int64_t longest_ns;
-};
-constexpr Naps kWithBells = {1'000'000, 16'000'000};
-constexpr Naps kOnTimer = {100'000, 2'000'000};
-constexpr Naps kOfFibers = {1'000'000, 4'000'000}; // to wake up costs them little
-const Naps &naps() {
-    if (g_crowd.neighbours.all_have_bells() && g_crowd.hops.here())
-        return kOfFibers;
-    return g_crowd.neighbours.all_have_bells() ? kWithBells : kOnTimer;
+
+// While every rank that may answer has its bell on this node, and where some have not.
+const wait::Row &row_of(bool fiber) {
+    if (g_crowd.neighbours.all_have_bells())
+        return fiber ? wait::kRankFiber : wait::kRank;
+    return fiber ? wait::kRankFiberByTimer : wait::kRankByTimer;
 }
 
 } // namespace
@@ -42,61 +33,54 @@ SENNIT_HOT void Vigil::rest() {
     }
     t_spins.rests();
     // MPI goes on with what it has found in its next looks, and may send only then.
-    if (stage_ != Stage::yielding && t_spins.take_found()) {
+    if (ladder_.rung() != wait::Rung::yields && t_spins.take_found()) {
         found_ = true;
-        armed_ = false;
-        tests_ = 0;
+        ladder_.test_again();
         return;
     }
-    switch (stage_) {
-    case Stage::testing:
-        if (goes_on_testing())
-            return;
-        stage_ = Stage::yielding;
-        if (g_crowd.neighbours.share_cores()) {
-            lend_core();
-            lent_ = true;
-        }
-        if (g_crowd.hops.here()) { // to sleep costs no more than to yield
-            fall_asleep();
-            return;
-        }
-        begin_ns_ = monotonic_ns();
-        g_crowd.yields.stops_work(begin_ns_);
-        [[fallthrough]];
-    case Stage::yielding:
-        yield();
+    const bool fiber = g_crowd.hops.here();
+    const wait::Row &row = row_of(fiber);
+    switch (climb(row, fiber)) {
+    case wait::Rung::tests:
         return;
-    case Stage::sleeping:
-        if (armed_)
-            sleep();
-        else if (++tests_ >= kTests)
-            arm();
+    case wait::Rung::yields:
+        return yield();
+    case wait::Rung::arms:
+        return arm();
+    case wait::Rung::sleeps:
+        return sleep(row);
     }
 }
 
 // For a fiber to sleep costs little. It tests on only while no other one could go on.
-SENNIT_HOT bool Vigil::goes_on_testing() {
-    const Hops &hops = g_crowd.hops;
-    return hops.here() ? ++tests_ < kTestsOfFibers && !hops.keeps_others() : ++tests_ < kTests;
+SENNIT_HOT wait::Rung Vigil::climb(const wait::Row &row, bool fiber) {
+    const bool tested = ladder_.rung() == wait::Rung::tests;
+    const wait::Rung next = ladder_.next(
+        row, [] { return !g_crowd.hops.keeps_others(); },
+        [this](std::int64_t now) {
+            yields_ns_ = now;
+            return g_crowd.neighbours.yields_reach_them() && g_crowd.yields.pay(now);
+        });
+    if (tested && next != wait::Rung::tests)
+        leave_core(fiber);
+    return next;
 }
 
-SENNIT_HOT void Vigil::yield() {
-    const std::int64_t now = monotonic_ns();
-    if (!g_crowd.neighbours.yields_reach_them() || now - begin_ns_ >= kYieldNs ||
-        !g_crowd.yields.pay(now)) {
-        fall_asleep();
-        return;
+SENNIT_HOT void Vigil::leave_core(bool fiber) {
+    if (g_crowd.neighbours.share_cores()) {
+        lend_core();
+        lent_ = true;
     }
+    if (fiber)
+        return;
+    stopped_ = true;
+    g_crowd.yields.stops_work(ladder_.began_ns());
+}
+
+SENNIT_HOT void Vigil::yield() const {
     g_crowd.yields.look();
     sched_yield();
-    g_crowd.yields.note(now, monotonic_ns());
-}
-
-SENNIT_HOT void Vigil::fall_asleep() {
-    stage_ = Stage::sleeping;
-    nap_ns_ = naps().first_ns;
-    arm();
+    g_crowd.yields.note(yields_ns_, monotonic_ns());
 }
 
 // The next test decides whether it sleeps.
@@ -106,7 +90,6 @@ SENNIT_HOT void Vigil::arm() {
     // them is heard. The one that is heard tests, and rings back. If nobody is heard, both sleep
     // until their timers end, in the midst of the message.
     seen_ = g_crowd.neighbours.arm();
-    armed_ = true;
     if (asks_ < kAsksANap) {
         ++asks_;
         g_crowd.neighbours.ask_for(operation_);
@@ -155,16 +138,12 @@ SENNIT_HOT void Vigil::go_on() {
     g_crowd.yields.begins_work(monotonic_ns());
 }
 
-SENNIT_HOT void Vigil::sleep() {
+SENNIT_HOT void Vigil::sleep(const wait::Row &row) {
     look_beyond();
-    rung_ = g_crowd.neighbours.sleep(seen_, nap_ns_);
-    armed_ = false;
-    if (rung_) {
-        tests_ = 0;
+    rung_ = g_crowd.neighbours.sleep(seen_, ladder_.nap_ns(row));
+    ladder_.slept(row, rung_);
+    if (rung_)
         return;
-    }
-    nap_ns_ = std::min(2 * nap_ns_, naps().longest_ns);
-    tests_ = kTests; // one
     asks_ = 0;
     // All answers may have been given while a rank was late. The pieces that come now need some
     // more.

@@ -2,16 +2,16 @@
 // One wait of a thread that has nothing else to do, for ranks that outnumber cores. Between two
 // tests the thread leaves its core to others.
 //
-// First it tests a few times. A rank fiber then sleeps. Others yield. Among ranks that all wait, a
-// yield takes a microsecond or two, less than a wake-up. After a millisecond, or when a yield has
-// taken a time slice, it sleeps on this rank's bell (node/bell.h). A rank that sends to this one
-// rings the bell. Nobody rings for other nodes, one-sided calls, and ranks without a bell. A timer
-// finds those; its naps double.
+// It climbs the ladder (wait/rows.h): a few tests, then yields, and a rank fiber none. After a
+// millisecond, or when a yield has taken a time slice, it sleeps on this rank's bell (node/bell.h).
+// A rank that sends to this one rings the bell. Nobody rings for other nodes, one-sided calls, and
+// ranks without a bell. A timer finds those; its naps double.
 #pragma once
 
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/call/runtime.h"
+#include "wait/ladder.h"
 
 #include <cstdint>
 
@@ -24,9 +24,9 @@ class Vigil {
     ~Vigil() {
         if (lent_)
             reclaim_core();
-        if (begin_ns_ != 0)
+        if (stopped_)
             go_on();
-        if (stage_ == Stage::sleeping)
+        if (ladder_.rung() > wait::Rung::yields)
             ask_nobody();
         if (found_)
             found_before();
@@ -39,29 +39,26 @@ class Vigil {
     void rest();
 
   private:
-    enum class Stage : unsigned char { testing, yielding, sleeping };
-    bool goes_on_testing();
-    void yield();
-    void fall_asleep();
+    wait::Rung climb(const wait::Row &row, bool fiber);
+    void leave_core(bool fiber);
+    void yield() const;
     void arm();
-    void sleep();
+    void sleep(const wait::Row &row);
     void look_beyond();
     static void go_on(); // with its work: the wait is over
     static void ask_nobody();
     static void found_before();
 
     const Operation &operation_;
-    Stage stage_ = Stage::testing;
-    bool lent_ = false; // it has lent its core
-    bool armed_ = false;
+    wait::Ladder ladder_;
+    bool lent_ = false;    // it has lent its core
+    bool stopped_ = false; // it has written down its work
     bool rung_ = true;
     bool found_ = false; // MPI has found something since it rang last
-    int tests_ = 0;
-    int answers_ = 0; // how often it has rung back
-    int asks_ = 0;    // how often it has asked others to ring, since its last nap
+    int answers_ = 0;    // how often it has rung back
+    int asks_ = 0;       // how often it has asked others to ring, since its last nap
     std::uint32_t seen_ = 0;
-    std::int64_t begin_ns_ = 0;
-    std::int64_t nap_ns_ = 0;
+    std::int64_t yields_ns_ = 0; // when it is about to
     std::int64_t looked_ns_ = 0;
 };
 

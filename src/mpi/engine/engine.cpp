@@ -12,6 +12,7 @@
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/quick_tests.h"
 #include "mpi/quirks/born_complete.h"
+#include "wait/ladder.h"
 
 #include <atomic>
 #include <cstdio>
@@ -23,35 +24,11 @@ constinit Engine g_engine;
 
 namespace {
 
-// How long to test before a task is suspended. That is about as long as it would take to suspend
-// and resume it, and longer if its worker has nothing else to do.
-class Patience {
-  public:
-    bool lasts() {
-        if (crowded() && !in_task())
-            return false; // the vigil tests, and knows how often
-        if (++tests_ < kBriefTests)
-            return true;
-        if (crowded()) // somebody else wants the core
-            return false;
-        // The senders do not know yet that somebody waits.
-        if (g_engine.urgency.on() || worker_wanted())
-            return false;
-        if (tests_ % kTestsAClock != 0)
-            return true;
-        const std::int64_t now = monotonic_ns();
-        if (end_ == 0)
-            end_ = now + kLongNs;
-        return now < end_;
-    }
-
-  private:
-    static constexpr int kBriefTests = 4;
-    static constexpr int kTestsAClock = 8;
-    static constexpr std::int64_t kLongNs = 20'000;
-    int tests_ = 0;
-    std::int64_t end_ = 0;
-};
+// A task that waits has its worker's processor for itself. Where ranks outnumber cores, somebody
+// else wants it; and under the policy global senders do not know yet that somebody waits.
+bool may_test_on() {
+    return !crowded() && !g_engine.urgency.on() && !worker_wanted();
+}
 
 // MPICH 4.0 has 262,144 requests, and ends the program where one more is wanted. Each operation of
 // a suspended task has one, and the program may have others.
@@ -68,7 +45,6 @@ void warn_of_many([[maybe_unused]] std::int64_t pending) {
 #endif
 }
 
-constexpr int kTestsOfIdle = 7;
 constexpr std::int64_t kFewPending = Rotation::kYoung;
 
 } // namespace
@@ -116,8 +92,11 @@ int settle(const Operation &operation, const Tested &tested, MPI_Status *status)
 
 SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
     // If other operations are pending, the time is better spent on tasks that can go on.
-    Patience patience;
-    const auto lasts = [&] { return tickets.pending() == 0 && patience.lasts(); };
+    wait::Ladder ladder;
+    const auto lasts = [&] {
+        return tickets.pending() == 0 && !(crowded() && !in_task()) &&
+               ladder.tests(wait::kTask, may_test_on);
+    };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
         if (test_quickly(ticket)) {
             has_called_mpi(&ticket.operation);
@@ -187,13 +166,11 @@ int Engine::test_tickets(Ticket *&to_fulfil) {
     const QuickTests quick;
     const Inside inside;
     int done = tickets.test();
-    // The way here and back takes longer than a test of few requests. A worker that has nothing
-    // else to do would be back at once.
-    for (int left = kTestsOfIdle; done == 0 && left > 0; --left) {
-        if (tickets.pending() > kFewPending || worker_wanted())
-            break;
+    // A worker that has nothing else to do would be back at once.
+    wait::Ladder ladder;
+    const auto few = [this] { return tickets.pending() <= kFewPending && !worker_wanted(); };
+    while (done == 0 && ladder.tests(wait::kFewTickets, few))
         done = tickets.test();
-    }
     done += sends.start();
     if (g_chaos.on())
         done += tickets.finish_late();

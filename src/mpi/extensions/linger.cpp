@@ -5,6 +5,7 @@
 #include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/quick_tests.h"
+#include "wait/ladder.h"
 
 namespace sennit::mpi {
 
@@ -26,7 +27,8 @@ Tested test_a_while(MPI_Request *request, MPI_Status *status) {
     Tested tested = test_request(request, status);
     if (tested.over || !t_linger.pays() || !may_wait())
         return tested;
-    for (int i = 0; i < Linger::kTests && !tested.over && !worker_wanted(); ++i)
+    wait::Ladder ladder;
+    while (!tested.over && ladder.tests(wait::kBoundRequest, [] { return !worker_wanted(); }))
         tested = test_request(request, status);
     t_linger.note(tested.over);
     return tested;

@@ -15,7 +15,6 @@ namespace sennit::mpi {
 // Does the next wait of a thread pay? After each one in vain, twice as many calls do not wait.
 class Linger {
   public:
-    static constexpr int kTests = 16; // about a microsecond
     static constexpr unsigned kMostInVain = 8;
 
     bool pays() {

@@ -2,11 +2,14 @@
 // mpi/extensions/linger.h: who waits a moment before a request is bound to a task.
 #include "mpi/extensions/linger.h"
 
+#include "wait/rows.h"
+
 #include "fake.h"
 
 #include <gtest/gtest.h>
 
 using namespace sennit::mpi;
+using sennit::wait::kBoundRequest;
 
 namespace {
 
@@ -52,12 +55,12 @@ TEST(Linger, TestsAgainWhileTheThreadHasNothingElseToDo) {
     MPI_Request request = fake::make_request();
     const int before = fake::tests();
     EXPECT_FALSE(test_a_while(&request, MPI_STATUS_IGNORE).over);
-    EXPECT_EQ(fake::tests() - before, 1 + Linger::kTests);
+    EXPECT_EQ(fake::tests() - before, kBoundRequest.idle_tests);
     EXPECT_FALSE(test_a_while(&request, MPI_STATUS_IGNORE).over); // it was in vain
-    EXPECT_EQ(fake::tests() - before, 2 + Linger::kTests);
+    EXPECT_EQ(fake::tests() - before, 1 + kBoundRequest.idle_tests);
     fake::be_wanted(true);
     EXPECT_FALSE(test_a_while(&request, MPI_STATUS_IGNORE).over);
-    EXPECT_EQ(fake::tests() - before, 3 + Linger::kTests);
+    EXPECT_EQ(fake::tests() - before, 2 + kBoundRequest.idle_tests);
     fake::complete(request);
     EXPECT_TRUE(test_a_while(&request, MPI_STATUS_IGNORE).over);
     EXPECT_EQ(fake::pending(), 0);

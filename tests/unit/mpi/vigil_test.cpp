@@ -127,11 +127,12 @@ TEST_F(VigilTest, WhoIsRungInVainStopsAsking) {
 
 // A dozen answers, each of which is found after a nap.
 TEST(Spins, NapsOfAFiberMakeALongWaitLittleLonger) {
+    constexpr const sennit::wait::Naps &naps = sennit::wait::kSpinOfFiber.naps;
     for (const std::int64_t begin : {100'000, 1'000'000, 10'000'000}) {
         std::int64_t waited = begin;
         for (int answer = 0; answer < 12; ++answer)
-            waited += Spins::nap_of_fiber(waited);
+            waited += naps.of(waited);
         EXPECT_LT(waited, begin * 3 / 2 + 240'000);
     }
-    EXPECT_LE(Spins::nap_of_fiber(std::int64_t{1} << 40), 2'000'000);
+    EXPECT_LE(naps.of(std::int64_t{1} << 40), 2'000'000);
 }

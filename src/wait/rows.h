@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of waits: one row for each kind, with what it was measured by. ladder.h climbs it;
+// docs/dev/waiting.md tells whom each row is for, and who ends the wait.
+//
+// Invariant: how often a wait tests, yields and naps is its row, and it has no numbers of its own.
+// (How long a worker spins that may find tasks is a setting: tasks/sched/processors.h.)
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sennit::wait {
+
+// How the naps of one wait follow each other.
+struct Naps {
+    std::int64_t shortest_ns;
+    std::int64_t longest_ns;
+    int part = 1;         // a nap is longer than the last one by this part of it
+    bool of_wait = false; // a nap is this part of the time that the thread has waited
+
+    constexpr std::int64_t after(std::int64_t nap_ns) const {
+        return std::min(nap_ns + nap_ns / part, longest_ns);
+    }
+    constexpr std::int64_t of(std::int64_t waited_ns) const {
+        return std::clamp(waited_ns / part, shortest_ns, longest_ns);
+    }
+};
+
+inline constexpr int kAnyNumber = -1;
+
+// Zeros leave out a rung. Tests are those in vain.
+struct Row {
+    int tests = 0;             // whatever others need
+    int idle_tests = 0;        // in all, while nobody else has a use for the processor
+    std::int64_t idle_ns = 0;  // and no longer; 0: as many as there are
+    std::int64_t yield_ns = 0; // then the thread yields between two tests
+    int tests_of_ring = 0;     // after a ring, before it sleeps again; 0: nobody rings
+    int tests_of_nap = 1;      // the same after a nap
+    Naps naps = {};
+};
+
+inline constexpr std::int64_t kUs = 1000;
+inline constexpr std::int64_t kMs = 1000 * kUs;
+
+// ---- a rank in MPI, where ranks outnumber cores -------------------------------------------------
+
+// MPI's own spinning took 2 ms a hop with 4 ranks of MPICH on 2 cores, 12 ms with 16. Among ranks
+// that all wait a yield takes a microsecond or two, a wake-up 50. So a rank yields before it
+// sleeps. One test is often not enough: MPI sends the answer in a later one.
+inline constexpr Row kRank = {
+    .tests = 4, .yield_ns = 1 * kMs, .tests_of_ring = 4, .naps = {1 * kMs, 16 * kMs}};
+// Some ranks have no bell here, for they are on other nodes: a timer finds what they have sent.
+inline constexpr Row kRankByTimer = {
+    .tests = 4, .yield_ns = 1 * kMs, .tests_of_ring = 4, .naps = {kMs / 10, 2 * kMs}};
+// To sleep costs a rank fiber no more than to yield. Some answers come within a microsecond, that
+// is 16 tests; nine were too many where another fiber could go on.
+inline constexpr Row kRankFiber = {
+    .idle_tests = 16, .tests_of_ring = 4, .naps = {1 * kMs, 4 * kMs}};
+inline constexpr Row kRankFiberByTimer = {
+    .idle_tests = 16, .tests_of_ring = 4, .naps = {kMs / 10, 2 * kMs}};
+
+// Inside of a call of MPI's that spins; a test is a look for messages. With 4 ranks of MPICH on 2
+// cores a fence took 55 ms, now 0.2, and a rank that waits in it takes 0.5% of a core.
+inline constexpr Row kSpin = {
+    .tests = 64, .yield_ns = 1 * kMs, .tests_of_ring = 32, .naps = {kMs / 10, 2 * kMs}};
+// A fiber's nap is a small part of its wait: ranks may have to answer each other many times inside
+// of one call, and each answer waits for the end of a nap. 1,200 splits of 4 ranks on 2 busy cores,
+// Open MPI: with naps that double 66 took more than 3 ms, with these 25; the mean 850 and 450 us.
+inline constexpr Row kSpinOfFiber = {.tests = 64,
+                                     .yield_ns = 1 * kMs,
+                                     .tests_of_ring = 32,
+                                     .tests_of_nap = 9,
+                                     .naps = {20 * kUs, 2 * kMs, 32, true}};
+
+// A program that tests in a loop of its own may compute between two tests. With naps up to 2 ms
+// HPCC's RandomAccess did not end. So only each fourth test in vain leaves the core at all.
+inline constexpr Row kProgramTests = {.tests = 4, .naps = {50 * kUs, 50 * kUs}};
+// So short is a yield if nobody else wants the core. Then as many times that long there is none.
+inline constexpr std::int64_t kYieldToNobodyNs = 1 * kUs;
+inline constexpr std::int64_t kPausesOfYield = 8;
+
+// A collective of our own in MPI_Init, while ranks are late; the thread yields between its tests.
+// Beside programs that compute, each yield costs their time slices: soon it sleeps. 128 ranks on
+// two cores, MPI_Init and MPI_Finalize as virtual ranks: MPICH 18.5 s, now 8.5; Open MPI 19, 7.1.
+inline constexpr Row kLateRanks = {.tests = 16, .naps = {kMs / 10, 4 * kMs, 8}};
+
+// ---- a task in MPI ------------------------------------------------------------------------------
+
+// Before the task is suspended: some tests take about as long as to suspend and resume it, and 20
+// us are lost at most where its worker has nothing else to do.
+inline constexpr Row kTask = {.tests = 4, .idle_tests = kAnyNumber, .idle_ns = 20 * kUs};
+// Before a request is bound to a task, which takes some thousand instructions: about a microsecond.
+inline constexpr Row kBoundRequest = {.idle_tests = 17};
+// Few tickets, by a worker that has nothing else to do: the way here and back takes longer than a
+// test of them.
+inline constexpr Row kFewTickets = {.idle_tests = 8};
+
+} // namespace sennit::wait
