@@ -6,6 +6,7 @@
 #include "base/virtual_rank.h"
 #include "node/identity.h"
 #include "node/look.h"
+#include "wait/ladder.h"
 
 #include <algorithm>
 #include <sched.h>
@@ -17,7 +18,7 @@ namespace {
 
 // Before it sleeps: what it waits for may be a moment away, and a wake-up takes tens of
 // microseconds.
-constexpr std::int64_t kYieldNs = 100'000;
+static_assert(wait::kCore.naps.longest_ns == kKeptNs);
 constexpr std::int64_t kShortestNs = 1'000'000;
 constexpr std::int64_t kSweepNs = 100'000'000;
 
@@ -349,7 +350,8 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
     const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
-    const std::int64_t yields_ns = needed ? 0 : kYieldNs; // others of the process run meanwhile
+    const wait::Row &row = needed ? wait::kNeededCore : wait::kCore;
+    wait::Ladder ladder;
     table.want(number_);
     Hold hold = try_take(near);
     if (!hold)
@@ -361,19 +363,21 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
         is_needed = !needed || needed->load(std::memory_order_relaxed) != 0;
         if (!is_needed)
             break;
-        if (now - begin < yields_ns) {
+        if (ladder.next(row) == wait::Rung::yields) {
             sched_yield();
             hold = try_take(near);
         } else {
             const std::uint32_t seen = use.bell.arm();
             hold = try_take(near);
             if (!hold && running_.load(std::memory_order_relaxed) > 0) {
-                use.bell.sleep(seen, std::min(kKeptNs, patience - (now - begin)));
+                ladder.next(row); // the test was in vain: it sleeps
+                const std::int64_t nap = std::min(ladder.nap_ns(row), patience - (now - begin));
+                ladder.slept(row, use.bell.sleep(seen, nap));
                 hold = try_take(near);
             }
         }
         now = monotonic_ns();
-        if (!hold && now - begin >= yields_ns) // before it sleeps, too
+        if (!hold && now - begin >= row.yield_ns) // before it sleeps, too
             hold = take_from_sleeper(now);
         if (!hold)
             sweep(now);

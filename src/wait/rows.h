@@ -95,4 +95,16 @@ inline constexpr Row kBoundRequest = {.idle_tests = 17};
 // test of them.
 inline constexpr Row kFewTickets = {.idle_tests = 8};
 
+// ---- cores of a node, fibers of ranks -----------------------------------------------------------
+
+// A thread without a core, where processes share them. A yield is worth it only where no other
+// thread of its process runs meanwhile, which would have it. It naps as long as a thread may keep a
+// core that its owner wants back: sleepers are looked for as often.
+inline constexpr Row kCore = {
+    .yield_ns = 100 * kUs, .tests_of_ring = 1, .naps = {2 * kMs, 2 * kMs}};
+inline constexpr Row kNeededCore = {.tests_of_ring = 1, .naps = {2 * kMs, 2 * kMs}};
+// A worker of rank fibers: some 20 us, then until the next fiber's time is over. Its shortest nap
+// is for the time that another worker's fiber runs, which may make others ready.
+inline constexpr Row kWorkerOfFibers = {.tests = 400, .naps = {300 * kUs, 10 * kMs}};
+
 } // namespace sennit::wait

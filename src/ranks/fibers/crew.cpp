@@ -5,6 +5,7 @@
 #include "ranks/fibers/call.h"
 #include "ranks/fibers/home.h"
 #include "ranks/fibers/trap.h"
+#include "wait/ladder.h"
 
 #include <algorithm>
 #include <mutex>
@@ -20,10 +21,7 @@
 namespace sennit::virt {
 namespace {
 
-constexpr int kLooks = 400;                          // before a worker sleeps: some 20 us
-constexpr std::int64_t kLookAtClockNs = 1'000'000;   // while there is always a fiber to run
-constexpr std::int64_t kNapBesideOthersNs = 300'000; // while another worker's fiber runs
-constexpr std::int64_t kLongestNapNs = 10'000'000;
+constexpr std::int64_t kLookAtClockNs = 1'000'000; // while there is always a fiber to run
 constexpr std::int64_t kTickNs = 5'000'000;
 constexpr int kRunsToClock = 64;
 
@@ -204,7 +202,7 @@ void Crew::take_rung() {
 // Those whose time is over. Returns how long the next one has.
 std::int64_t Crew::wake_late(std::int64_t now) {
     looked_ns_.store(now, std::memory_order_relaxed);
-    std::int64_t left = kLongestNapNs;
+    std::int64_t left = wait::kWorkerOfFibers.naps.longest_ns;
     fibers_.each([&](RankFiber &fiber) {
         if (fiber.place.load() != Place::waiting)
             return;
@@ -353,13 +351,14 @@ void Crew::give_core(Worker &worker) {
 
 void Crew::idle(Worker &worker) {
     searching_.fetch_add(1);
-    for (int i = 0; i < kLooks; ++i) {
+    wait::Ladder ladder;
+    do {
         if (anything_for(worker)) {
             searching_.fetch_sub(1);
             return;
         }
         cpu_relax();
-    }
+    } while (ladder.counts(wait::kWorkerOfFibers));
     give_core(worker);
     std::int64_t nap;
     {
@@ -372,7 +371,7 @@ void Crew::idle(Worker &worker) {
     if (nap > 0 && !anything_for(worker)) {
         for (int i = 0; i < workers_end_.load(); ++i)
             if (workers_[i] != &worker && workers_[i]->fiber.load(std::memory_order_relaxed))
-                nap = std::min(nap, kNapBesideOthersNs);
+                nap = std::min(nap, wait::kWorkerOfFibers.naps.shortest_ns);
         sleep_on(wakes_, seen, nap);
     }
     sleeping_.fetch_sub(1);
