@@ -7,6 +7,7 @@
 #include "openmp/team/team.h"
 #include "tasks/sched/parking_lot.h"
 #include "tasks/sched/processors.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,9 +15,9 @@
 namespace sennit::omp {
 namespace {
 
-constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
-constexpr int kLongestPause = 16;    // in cpu_relax()
-constexpr std::uint64_t kShortlyUs = 100;
+constexpr std::uint64_t kSpinUs = wait::whole_us(wait::kLock.idle_ns);
+constexpr int kLongestPause = 16; // in cpu_relax()
+constexpr std::uint64_t kShortlyUs = wait::whole_us(wait::kLock.naps.shortest_ns);
 constexpr int kMostDoublings = 4; // of that
 
 SENNIT_TLS int t_suspended_here = 0; // tasks that wait for a mutex on this thread

@@ -4,6 +4,7 @@
 #include "base/loaded_object.h"
 #include "tasks/pthread/bare.h"
 #include "tasks/sched/processors.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,8 +28,7 @@ bool Owner::is_suspended(const sched::Worker &self) const {
 
 namespace {
 
-constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
-constexpr std::int64_t kShortlyNs = 100'000;
+constexpr std::uint64_t kSpinUs = wait::whole_us(wait::kLock.idle_ns);
 
 // A contended lock. attempt(): 0, EBUSY, or what else the try has returned. block(deadline): the
 // same with ETIMEDOUT, it blocks the kernel thread.
@@ -79,7 +79,7 @@ struct Contended {
     int wait_shortly(Block block) const {
         if (owner.thread_id() == 0 || owner.is_suspended(worker))
             return ETIMEDOUT;
-        return block_for(block, kShortlyNs);
+        return block_for(block, wait::kLock.naps.shortest_ns);
     }
 
     template <class Block>
