@@ -110,6 +110,17 @@ inline constexpr Row kNeededCore = {.tests_of_ring = 1, .naps = {2 * kMs, 2 * kM
 // is for the time that another worker's fiber runs, which may make others ready.
 inline constexpr Row kWorkerOfFibers = {.tests = 400, .naps = {300 * kUs, 10 * kMs}};
 
+// ---- workers without work -----------------------------------------------------------------------
+
+// The one that polls while others sleep. A thread that yields to another program is back after that
+// one's time slice, not within the time that a message takes: so it spins for 20 us at least. Where
+// threads outnumber processors, others need what frequent polls cost: then a nap is an eighth of
+// the time that it has waited. The longest is the ticker's period.
+inline constexpr Row kIdlePoller = {
+    .tests = 64, .idle_tests = 4096, .idle_ns = 20 * kUs, .naps = {50 * kUs, 1 * kMs, 8, true}};
+// One that wakes up by itself and looks, where pushes wake nobody: naps as long as it has waited.
+inline constexpr Row kLightSleeper = {.naps = {10 * kMs, 1000 * kMs, 1, true}};
+
 // ---- locks --------------------------------------------------------------------------------------
 
 // The program's and OpenMP's. First as long as parking and waking take. Then, while the holder

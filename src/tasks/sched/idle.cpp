@@ -11,6 +11,7 @@
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/worker.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,19 +24,10 @@ alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 constinit Dormitory g_dormitory;
 
-// The idle poller first spins, then yields, then naps. A thread that yields to another program is
-// back after that one's time slice: not within the time that a message takes.
-constexpr int kPollsBeforeYield = 64;
-constexpr std::uint64_t kSpinPollsUs = 20;
-constexpr int kPollsBeforeNap = 4096;
-constexpr std::uint64_t kMovesUs = 5;   // a poll that takes as long moves a piece of a message
-constexpr std::int64_t kNapNs = 50'000; // the shortest
-constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
+constexpr std::uint64_t kSpinPollsUs = wait::whole_us(wait::kIdlePoller.idle_ns);
+constexpr std::uint64_t kMovesUs = 5; // a poll that takes as long moves a piece of a message
 constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
 constexpr std::int64_t kLongAwayNs = 1'000'000'000'000; // for one that waits for ever
-// Of light sleepers: as long as they have waited, but
-constexpr std::int64_t kShortestLightNs = 10'000'000;
-constexpr std::int64_t kLongestLightNs = 1'000'000'000;
 
 } // namespace
 
@@ -113,7 +105,8 @@ void Worker::rest() {
             poller = this;
         }
         if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
-            const bool naps = rounds_.polls >= kPollsBeforeNap || (crowded() && !patient());
+            const bool naps =
+                rounds_.polls >= wait::kIdlePoller.idle_tests || (crowded() && !patient());
             if (naps) // what rings from now on is found by this poll, or ends the nap
                 activity.listen(thread);
             const std::uint64_t before = naps ? ticks() : 0;
@@ -124,7 +117,7 @@ void Worker::rest() {
             ++rounds_.polls;
             if (naps && ticks() - before < kMovesUs * ticks_per_us())
                 sleep();
-            else if (crowded() || (rounds_.polls > kPollsBeforeYield &&
+            else if (crowded() || (rounds_.polls > wait::kIdlePoller.tests &&
                                    idle_ticks() > kSpinPollsUs * ticks_per_us()))
                 thread.yield();
             else
@@ -213,8 +206,8 @@ static bool begins_watch(const Worker &worker) {
 // then an eighth of the time that it has waited so far, so that no wait gets much longer by it.
 static std::int64_t nap_ns(const Activity &activity) {
     if (!crowded())
-        return kNapNs;
-    return std::clamp(activity.waited_ns() / 8, kNapNs, kLongNapNs);
+        return wait::kIdlePoller.naps.shortest_ns;
+    return wait::kIdlePoller.naps.of(activity.waited_ns());
 }
 
 void Worker::sleep() {
@@ -238,19 +231,18 @@ void Worker::sleep() {
     bool fell_asleep = false; // with a seat
     if (!anything_to_do()) {
         fell_asleep = seat.fall_asleep();
-        std::int64_t most_ns =
-            poller  ? nap_ns(activity)
-            : light ? std::clamp(activity.waited_ns(), kShortestLightNs, kLongestLightNs)
-                    : -1;
+        std::int64_t most_ns = poller  ? nap_ns(activity)
+                               : light ? wait::kLightSleeper.naps.of(activity.waited_ns())
+                                       : -1;
         node::Bell *const bell = poller ? poll::doorbell() : nullptr;
         if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch(*this) && !poller && !light)
             most_ns = kWatchedAfterNs;
         if (bell)
-            most_ns = kLongNapNs;
+            most_ns = wait::kIdlePoller.naps.longest_ns;
         const bool slept_away =
             SENNIT_UNLIKELY(as_fiber) && activity.sleep_away(thread, bell, most_ns);
         if (SENNIT_UNLIKELY(bell != nullptr) && !slept_away)
-            activity.sleep_on_bell(*bell, kLongNapNs);
+            activity.sleep_on_bell(*bell, wait::kIdlePoller.naps.longest_ns);
         else if (in_dorm)
             activity.sleep_in_dormitory(id_, most_ns);
         else if (!slept_away)
