@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <linux/membarrier.h>
-#include <mutex>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,10 +25,10 @@ std::atomic<bool> g_light_fences_are_full{true};
 
 std::atomic<std::uint32_t> g_sleeps{0};
 std::atomic<std::uint64_t> g_looked_at{0}; // ticks
-// Guards g_rate and changes of the mode. Only tried: after a fork amid a change the child keeps the
-// mode it is in, which is sound.
+// Of changes of the mode. Only tried: after a fork amid a change the child keeps the mode it is in,
+// which is sound.
 SpinLock g_changing;
-SleepRate g_rate;
+SleepRate g_rate SENNIT_GUARDED_BY(g_changing);
 
 void membarrier() {
     const int saved = errno;
@@ -40,7 +39,7 @@ void membarrier() {
 
 // A light fence may have loaded "free" before. Then its thread's store came before that load, and
 // the membarrier makes it visible: a sleeper who sees "full" (acquire) sees that store.
-void become_full() {
+void become_full() SENNIT_REQUIRES(g_changing) {
     g_light_fence_is_free.store(false, std::memory_order_relaxed);
     membarrier();
     g_light_fences_are_full.store(true, std::memory_order_release);
@@ -48,16 +47,16 @@ void become_full() {
 
 // A sleeper may have loaded "full" before. Then its "I sleep" was visible before that load, and
 // whose light fence is free after the membarrier sees it.
-void become_free() {
+void become_free() SENNIT_REQUIRES(g_changing) {
     g_light_fences_are_full.store(false, std::memory_order_relaxed);
     membarrier();
     g_light_fence_is_free.store(true, std::memory_order_release);
 }
 
 void look() {
-    const std::unique_lock changing(g_changing, std::try_to_lock);
-    if (!changing)
+    if (!g_changing.try_lock())
         return;
+    const Guard changing(g_changing, AlreadyHeld{});
     g_looked_at.store(ticks(), std::memory_order_relaxed);
     const bool full = g_light_fences_are_full.load(std::memory_order_relaxed);
     const bool wanted =
@@ -91,9 +90,9 @@ void fence_setup() {
 }
 
 void fence_expect_sleeps() {
-    const std::unique_lock changing(g_changing, std::try_to_lock);
-    if (!changing || !g_has_membarrier)
+    if (!g_has_membarrier || !g_changing.try_lock())
         return;
+    const Guard changing(g_changing, AlreadyHeld{});
     g_looked_at.store(ticks(), std::memory_order_relaxed);
     g_rate.begin(g_sleeps.load(std::memory_order_relaxed), monotonic_ns());
     if (!g_light_fences_are_full.load(std::memory_order_relaxed))

@@ -3,6 +3,8 @@
 // and never a suspension.
 #pragma once
 
+#include "base/guard.h"
+
 #include <atomic>
 #include <cstdint>
 #include <sched.h>
@@ -43,9 +45,9 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-class SpinLock {
+class SENNIT_IS_LOCK SpinLock {
   public:
-    void lock() {
+    void lock() SENNIT_ACQUIRE() {
 #if SENNIT_SCHEDULES
         if (!schedules::locks_keep_out())
             return;
@@ -53,15 +55,18 @@ class SpinLock {
         if (!try_lock())
             lock_slow();
     }
-    bool try_lock() {
+    bool try_lock() SENNIT_TRY_ACQUIRE(true) {
         return word_.load(std::memory_order_relaxed) == 0 &&
                word_.exchange(1, std::memory_order_acquire) == 0;
     }
-    void unlock() { word_.store(0, std::memory_order_release); }
+    void unlock() SENNIT_RELEASE() { word_.store(0, std::memory_order_release); }
+    void assert_held() const SENNIT_ASSERT_HELD() {}
+    // Free it: a thread that the child of fork() does not have may have held it.
+    void after_fork_in_child() { word_.store(0, std::memory_order_relaxed); }
 
   private:
     // The holder may have lost its processor (more workers than cores): give ours up after a while.
-    [[gnu::noinline]] void lock_slow() {
+    [[gnu::noinline]] void lock_slow() SENNIT_ACQUIRE() {
         for (int round = 0;; ++round) {
             if (try_lock())
                 return;
