@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <sched.h>
 #include <unistd.h>
@@ -50,9 +49,9 @@ Layout &layout(const Segment &segment) {
     return *static_cast<Layout *>(segment.memory());
 }
 
-SpinLock g_claims; // of this process: who holds it may take slots, and sweep them
-
 } // namespace
+
+SpinLock Board::claims_;
 
 Cores allowed_cores() {
     Cores cores;
@@ -168,7 +167,7 @@ Assembly *Board::claim_assembly(std::uint64_t job) {
 
 // What this process has left that ran another program before: its slot, and those that another
 // thread of it was sweeping, or taking, when exec() ended that thread. These have no job. Nobody of
-// this program has such a slot in hands just now: not in this library, for we have `g_claims`, and
+// this program has such a slot in hands just now: not in this library, for we have `claims_`, and
 // not in the one that shares cores by a slot of ours, for then only that slot is forgotten.
 void Board::forget_past() {
     const Identity own = own_identity();
@@ -191,7 +190,7 @@ void Board::forget_past() {
 
 Slot *Board::join(std::uint64_t job, const ProcessInfo &member) {
     const Identity own = own_identity();
-    const std::lock_guard guard(g_claims);
+    const Guard guard(claims_);
     forget_past();
     for (const bool swept : {false, true}) {
         if (swept && sweep_inside() == 0)
@@ -253,15 +252,15 @@ bool Board::take_over(Slot &slot, Identity dead) {
 
 // While another thread of the process sweeps or joins there is nothing to do: it does the same.
 int Board::sweep() {
-    if (!g_claims.try_lock())
+    if (!claims_.try_lock())
         return 0;
-    const std::lock_guard guard(g_claims, std::adopt_lock);
+    const Guard guard(claims_, AlreadyHeld{});
     return sweep_inside();
 }
 
 void Board::abandon() {
     segment_.abandon();
-    new (&g_claims) SpinLock; // a thread that the child has not may have held it
+    claims_.after_fork_in_child();
 }
 
 int Board::sweep_inside() {

@@ -17,6 +17,7 @@
 // the next sweep frees.
 #pragma once
 
+#include "base/spin.h"
 #include "node/assembly.h"
 #include "node/bell.h"
 #include "node/core_table.h"
@@ -217,8 +218,10 @@ class Board {
   private:
     void clear(Slot &slot);
     bool take_over(Slot &slot, Identity dead);
-    int sweep_inside();
-    void forget_past();
+    int sweep_inside() SENNIT_REQUIRES(claims_);
+    void forget_past() SENNIT_REQUIRES(claims_);
+
+    static SpinLock claims_; // of this process: its holder may take slots, and sweep them
     bool is_there(std::uint64_t job);
     Segment segment_;
 };

@@ -29,13 +29,12 @@ bool is_allowed(void *members, int core, int claimant) {
     return of.board->slot(of.slots[claimant]).member.cores.has(core);
 }
 
-// Of who holds the lock. Made by the first look, for most processes never look: they are spared to
-// write the memory.
+// Made by the first look, for most processes never look: they are spared to write the memory.
 SpinLock g_looking;
-alignas(Participants) std::byte g_members[sizeof(Participants)];
-bool g_made = false;
+alignas(Participants) std::byte g_members[sizeof(Participants)] SENNIT_GUARDED_BY(g_looking);
+bool g_made SENNIT_GUARDED_BY(g_looking) = false;
 
-Participants &members() {
+Participants &members() SENNIT_REQUIRES(g_looking) {
     return *std::launder(reinterpret_cast<Participants *>(g_members));
 }
 
@@ -107,11 +106,12 @@ Look::~Look() {
 }
 
 Participants *Look::operator->() const {
+    g_looking.assert_held(); // as long as the look lives
     return &members();
 }
 
 void Look::after_fork_in_child() {
-    new (&g_looking) SpinLock;
+    g_looking.after_fork_in_child();
 }
 
 const CorePolicy &policy_on(Board &board) {

@@ -146,7 +146,7 @@ void put_field(Text &text, const Field &field, const AffinityFields &fields) {
 // affinity-format-var.
 struct Format {
     SpinLock lock;
-    char text[kMostAffinityFormat] = "";
+    char text[kMostAffinityFormat] SENNIT_GUARDED_BY(lock) = "";
 };
 constinit Format g_format;
 
@@ -183,10 +183,9 @@ void set_affinity_format(const char *format, std::size_t length) {
              format, kMostAffinityFormat - 1);
         length = kMostAffinityFormat - 1;
     }
-    g_format.lock.lock();
+    const Guard guard(g_format.lock);
     std::memcpy(g_format.text, format, length);
     g_format.text[length] = '\0';
-    g_format.lock.unlock();
 }
 
 void set_default_affinity_format() {
@@ -196,17 +195,16 @@ void set_default_affinity_format() {
     set_affinity_format(format, std::strlen(format));
 }
 
-void affinity_format_before_fork() {
+void affinity_format_before_fork() SENNIT_ACROSS_FORK {
     g_format.lock.lock();
 }
-void affinity_format_after_fork() {
+void affinity_format_after_fork() SENNIT_ACROSS_FORK {
     g_format.lock.unlock();
 }
 
 void copy_affinity_format(char (&into)[kMostAffinityFormat]) {
-    g_format.lock.lock();
+    const Guard guard(g_format.lock);
     std::memcpy(into, g_format.text, sizeof into);
-    g_format.lock.unlock();
 }
 
 } // namespace sennit::omp

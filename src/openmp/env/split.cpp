@@ -27,7 +27,7 @@ constexpr int kAuto = 8;
 // The end: regions were split, and are no more.
 struct End {
     program::Loads loads; // that have been looked at
-    SpinLock looking;
+    SpinLock looking;     // one thread at a time
     std::atomic<bool> has_come{false};
 };
 End g_end;
@@ -96,14 +96,13 @@ bool split_ends() {
         return true;
     if (!g_end.loads.any_new())
         return false;
-    g_end.looking.lock();
+    const Guard guard(g_end.looking);
     g_end.loads.look([] {
         if (g_end.has_come.load(std::memory_order_relaxed) || allowed())
             return;
         g_end.has_come.store(true, std::memory_order_relaxed);
         end_size();
     });
-    g_end.looking.unlock();
     return g_end.has_come.load(std::memory_order_relaxed);
 }
 

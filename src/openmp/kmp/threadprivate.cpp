@@ -67,11 +67,9 @@ void *checked(void *memory, std::size_t size) {
 // All of the process. One that is in the list stays there.
 class Variables {
   public:
-    void lock() { lock_.lock(); }
-    void unlock() { lock_.unlock(); }
+    SpinLock &lock() SENNIT_RETURNS_LOCK(lock_) { return lock_; }
 
-    // Under the lock.
-    Variable &find(void *original) {
+    Variable &find(void *original) SENNIT_REQUIRES(lock_) {
         for (Variable *variable = first_; variable; variable = variable->next)
             if (variable->original == original)
                 return *variable;
@@ -86,16 +84,18 @@ class Variables {
     // Without the lock from the first one on: others come in front of it.
     template <class Visitor>
     void each(Visitor visit) {
-        lock();
-        Variable *variable = first_;
-        unlock();
-        for (; variable; variable = variable->next)
+        for (Variable *variable = first(); variable; variable = variable->next)
             visit(*variable);
     }
 
   private:
+    Variable *first() {
+        const Guard guard(lock_);
+        return first_;
+    }
+
     SpinLock lock_;
-    Variable *first_ = nullptr;
+    Variable *first_ SENNIT_GUARDED_BY(lock_) = nullptr;
 };
 constinit Variables g_variables;
 
@@ -165,7 +165,7 @@ void **make_table(Variable &variable) {
 
 // The variable is used, for the first time with this cache.
 Variable &first_use(void *data, std::size_t size, void ***cache) {
-    g_variables.lock();
+    const Guard guard(g_variables.lock());
     Variable &variable = g_variables.find(data);
     if (!variable.copies) {
         variable.size = size;
@@ -181,7 +181,6 @@ Variable &first_use(void *data, std::size_t size, void ***cache) {
         }
     }
     std::atomic_ref<void **>(*cache).store(variable.cached, std::memory_order_release);
-    g_variables.unlock();
     return variable;
 }
 
@@ -207,11 +206,11 @@ SENNIT_NOINLINE void *find_copy(sched::Worker &worker, void *data, std::size_t s
 
 } // namespace
 
-void kmp::threadprivate_before_fork() {
-    g_variables.lock();
+void kmp::threadprivate_before_fork() SENNIT_ACROSS_FORK {
+    g_variables.lock().lock();
 }
-void kmp::threadprivate_after_fork() {
-    g_variables.unlock();
+void kmp::threadprivate_after_fork() SENNIT_ACROSS_FORK {
+    g_variables.lock().unlock();
 }
 
 KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t size,
@@ -232,21 +231,19 @@ KMP_API void *__kmpc_threadprivate(Ident *location, Gtid gtid, void *data, std::
 // are paused: nobody else destroys them.
 KMP_API void __kmpc_threadprivate_register(Ident *, void *data, Construct construct, Copy copy,
                                            Destroy destroy) {
-    g_variables.lock();
+    const Guard guard(g_variables.lock());
     Variable &variable = g_variables.find(data);
     variable.construct = construct;
     variable.copy = copy;
     variable.destroy = destroy;
-    g_variables.unlock();
 }
 KMP_API void __kmpc_threadprivate_register_vec(Ident *, void *data, ConstructMany construct,
                                                CopyMany copy, DestroyMany destroy,
                                                std::size_t elements) {
-    g_variables.lock();
+    const Guard guard(g_variables.lock());
     Variable &variable = g_variables.find(data);
     variable.elements = elements;
     variable.construct_many = construct;
     variable.copy_many = copy;
     variable.destroy_many = destroy;
-    g_variables.unlock();
 }

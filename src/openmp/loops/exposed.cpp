@@ -109,29 +109,23 @@ balance::Exposure &LoopHistory::of(std::uint64_t key) {
 
 int LoopHistory::begin(std::uint64_t key, int idle, std::uint64_t chunks) {
     constexpr std::uint64_t kMost = 1 << 20;
-    lock_.lock();
-    const int offered = of(key).pieces(idle, static_cast<int>(std::min(chunks, kMost)) + 1);
-    lock_.unlock();
-    return offered;
+    const Guard guard(lock_);
+    return of(key).pieces(idle, static_cast<int>(std::min(chunks, kMost)) + 1);
 }
 
 std::uint64_t LoopHistory::tasks(std::uint64_t key, int idle, std::uint64_t most) {
-    lock_.lock();
+    const Guard guard(lock_);
     balance::Exposure &exposure = of(key);
-    const std::uint64_t tasks =
-        exposure.is_known()
-            ? 1 + static_cast<std::uint64_t>(exposure.pieces(idle, static_cast<int>(most)))
-            : most;
-    lock_.unlock();
-    return tasks;
+    return exposure.is_known()
+               ? 1 + static_cast<std::uint64_t>(exposure.pieces(idle, static_cast<int>(most)))
+               : most;
 }
 
 void LoopHistory::end(std::uint64_t key, std::uint64_t offered, std::uint64_t taken) {
     constexpr std::uint64_t kMost = 1 << 30;
     taken = std::min(taken, kMost);
-    lock_.lock();
+    const Guard guard(lock_);
     of(key).record(static_cast<int>(std::clamp(offered, taken, kMost)), static_cast<int>(taken));
-    lock_.unlock();
 }
 
 bool begin_exposed(Loop &loop, LoopHistory &history, std::uint64_t count,

@@ -38,10 +38,10 @@ class LoopHistory {
     void end(std::uint64_t key, std::uint64_t offered, std::uint64_t taken);
 
   private:
-    balance::Exposure &of(std::uint64_t key);
+    balance::Exposure &of(std::uint64_t key) SENNIT_REQUIRES(lock_);
 
     SpinLock lock_;
-    RegionHistory loops_;
+    RegionHistory loops_ SENNIT_GUARDED_BY(lock_);
 };
 
 // Begin the loop that `member` has come to first, if it is one of these. False: it is not.

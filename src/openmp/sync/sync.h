@@ -17,8 +17,10 @@
 namespace sennit::omp {
 
 // 0 is free; else kHeld, kContended when somebody waits, and above these some bits of the holding
-// task's address, which waiters and reports can tell it
-// by.
+// task's address, which waiters and reports can tell it by.
+//
+// Clang's analysis does not know it for a lock (base/guard.h): what it guards is the program's,
+// and the program locks it in one call and unlocks it in another.
 class Mutex {
   public:
     void lock() {

@@ -206,18 +206,17 @@ Team *make_serving_team(int size) {
 Team *ServingTeam::now_or_make(int size) {
     if (Team *team = now())
         return team;
-    making_.lock();
+    const Guard guard(making_);
     Team *team = team_.load(std::memory_order_relaxed);
     if (!team) {
         team = make_serving_team(size);
         team_.store(team, std::memory_order_release);
     }
-    making_.unlock();
     return team;
 }
 
 void ServingTeam::after_fork_in_child() {
-    making_.unlock(); // another thread of the parent may have held it
+    making_.after_fork_in_child();
     team_.store(nullptr, std::memory_order_relaxed);
 }
 

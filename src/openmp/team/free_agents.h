@@ -46,7 +46,7 @@ class ServingTeam {
 
   private:
     std::atomic<Team *> team_{nullptr};
-    SpinLock making_;
+    SpinLock making_; // two threads would make two teams
 };
 
 // The team of one thread that is the parent of tasks spawned through sennit.h. It has no region. It

@@ -25,7 +25,7 @@ struct Bound {
 
 // Made by the first thread that asks, and kept.
 struct Bindings {
-    SpinLock lock;
+    SpinLock lock; // they are made once
     std::atomic<Bound *> of_threads{nullptr};
     int threads = 0; // written before `of_threads`
 
@@ -34,13 +34,12 @@ struct Bindings {
         return all && thread < threads ? &all[thread] : nullptr;
     }
     void make(int count) {
-        lock.lock();
+        const Guard guard(lock);
         if (!of_threads.load(std::memory_order_relaxed)) {
             threads = count;
             of_threads.store(new (std::nothrow) Bound[static_cast<std::size_t>(count)],
                              std::memory_order_release);
         }
-        lock.unlock();
     }
 };
 constinit Bindings g_bindings;

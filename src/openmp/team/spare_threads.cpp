@@ -20,15 +20,14 @@ struct SpareThreadsOfAll {
     static constexpr std::uint64_t kPeriod = Patience::kShortest / 4;
 
     SpinLock lock;
-    SpareThreads *first = nullptr;
-    Patience patience;
+    SpareThreads *first SENNIT_GUARDED_BY(lock) = nullptr; // linked by next_, under the same lock
+    Patience patience SENNIT_GUARDED_BY(lock);
 
     void look() {
         const std::uint64_t now = poll::now_ns();
-        lock.lock();
+        const Guard guard(lock);
         for (SpareThreads *at = first; at; at = at->next_)
             at->look(now, patience.ns());
-        lock.unlock();
     }
     // One with threads to begin; the caller has entered it. Null: there is none.
     SpareThreads *enter_any() {
@@ -36,29 +35,26 @@ struct SpareThreadsOfAll {
             return one.runs_.load(std::memory_order_acquire) && one.team_.unbegun() != 0 &&
                    one.enter();
         };
-        lock.lock();
+        const Guard guard(lock);
         SpareThreads *found = first;
         while (found && !is_entered(*found))
             found = found->next_;
-        lock.unlock();
         return found;
     }
     void add(SpareThreads &team) {
-        lock.lock();
+        const Guard guard(lock);
         team.next_ = first;
         first = &team;
-        lock.unlock();
     }
     // It may not be there: in the child of fork().
     void remove(SpareThreads &team) {
-        lock.lock();
+        const Guard guard(lock);
         for (SpareThreads **at = &first; *at; at = &(*at)->next_) {
             if (*at != &team)
                 continue;
             *at = team.next_;
             break;
         }
-        lock.unlock();
     }
 };
 
@@ -173,7 +169,8 @@ SENNIT_NOINLINE void SpareThreads::judge() {
 
 // The ticker may have held the lock. The parent's teams are not the child's.
 void spare_threads_after_fork_in_child() {
-    new (&g_all.lock) SpinLock;
+    g_all.lock.after_fork_in_child();
+    const Guard guard(g_all.lock);
     g_all.first = nullptr;
 }
 

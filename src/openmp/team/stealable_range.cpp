@@ -8,19 +8,17 @@ namespace sennit::omp {
 SENNIT_NOINLINE std::uint64_t StealableRange::take_some_slow(std::uint64_t mine,
                                                              std::uint64_t most) {
     low_.store(mine, std::memory_order_relaxed);
-    lock_.lock();
+    const Guard guard(lock_);
     const std::uint64_t high = high_.load(std::memory_order_relaxed);
     const std::uint64_t found = mine < high ? std::min(high - mine, most) : 0;
     if (found > 0)
         low_.store(mine + found, std::memory_order_relaxed);
-    lock_.unlock();
     return found;
 }
 
 void StealableRange::refill(std::uint64_t first, std::uint64_t last) {
-    lock_.lock();
+    const Guard guard(lock_);
     assign(first, last);
-    lock_.unlock();
 }
 
 bool StealableRange::steal(std::uint64_t *first, std::uint64_t *last, std::uint64_t from,

@@ -32,7 +32,7 @@ void ThreadValues::set(std::size_t key, void *value) {
 }
 
 ValueSet &ValueSets::take(std::atomic<ValueSet *> &of_region, int threads) {
-    lock_.lock();
+    const Guard guard(lock_);
     ValueSet *set = of_region.load(std::memory_order_relaxed);
     if (!set) { // no other thread of the region has been faster
         ValueSet **at = &first_;
@@ -49,14 +49,14 @@ ValueSet &ValueSets::take(std::atomic<ValueSet *> &of_region, int threads) {
         set->in_use = true;
         of_region.store(set, std::memory_order_release);
     }
-    lock_.unlock();
     return *set;
 }
 
 void ValueSets::give_back(std::atomic<ValueSet *> &of_region) {
-    lock_.lock();
-    of_region.load(std::memory_order_relaxed)->in_use = false;
-    lock_.unlock();
+    {
+        const Guard guard(lock_);
+        of_region.load(std::memory_order_relaxed)->in_use = false;
+    }
     of_region.store(nullptr, std::memory_order_relaxed);
 }
 

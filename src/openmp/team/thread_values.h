@@ -57,8 +57,8 @@ class ValueSets {
                 visit(set->threads[thread]);
     }
 
-    // Another thread of the parent may have held it. Sets in use stay so: their regions never end.
-    void after_fork_in_child() { lock_.unlock(); }
+    // Sets in use stay so: their regions never end.
+    void after_fork_in_child() { lock_.after_fork_in_child(); }
 
   private:
     SpinLock lock_;

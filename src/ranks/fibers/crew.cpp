@@ -8,7 +8,6 @@
 #include "wait/ladder.h"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <poll.h>
 #include <sys/mman.h>
@@ -98,7 +97,7 @@ bool Crew::end_one(RankFiber &fiber) {
     for (int i = 0; i < tries; ++i) {
         Worker *worker = nullptr;
         {
-            const std::lock_guard locked(lock_);
+            const Guard guard(lock_);
             take_rung();
             const Place place = fiber.place.load();
             if (place != Place::running && fiber.senders.load(std::memory_order_acquire) == 0) {
@@ -170,7 +169,7 @@ bool Crew::staff(const cpu_set_t &cores) {
     return true;
 }
 
-// ---- under the lock -----------------------------------------------------------------------------
+// ---- what is ready ------------------------------------------------------------------------------
 
 ReadyList &Crew::list_of(RankFiber &fiber) {
     const RankFiber *const main = fiber.main.load(std::memory_order_relaxed);
@@ -189,10 +188,12 @@ void Crew::make_ready(RankFiber &fiber) {
 void Crew::take_rung() {
     if (abroad_.load(std::memory_order_relaxed) != 0 && abroad_.exchange(0) != 0)
         fibers_.each([&](RankFiber &fiber) {
+            lock_.assert_held();
             if (fiber.place.load() == Place::waiting && fiber.has_changed())
                 make_ready(fiber);
         });
     rung_.take(fibers_.end(), [&](std::int32_t number) {
+        lock_.assert_held();
         RankFiber *const fiber = fibers_.at(number);
         if (fiber && fiber->place.load() == Place::waiting)
             make_ready(*fiber);
@@ -204,6 +205,7 @@ std::int64_t Crew::wake_late(std::int64_t now) {
     looked_ns_.store(now, std::memory_order_relaxed);
     std::int64_t left = wait::kWorkerOfFibers.naps.longest_ns;
     fibers_.each([&](RankFiber &fiber) {
+        lock_.assert_held();
         if (fiber.place.load() != Place::waiting)
             return;
         if (fiber.deadline_ns == 0)
@@ -234,7 +236,7 @@ RankFiber *Crew::take(Worker &worker, bool &others) {
 }
 
 RankFiber *Crew::take_or_return(Worker &worker, bool &others, RankFiber *&goes_home) {
-    const std::lock_guard locked(lock_);
+    const Guard guard(lock_);
     take_rung();
     Party *const party = worker.party.load(std::memory_order_relaxed);
     for (;;) {
@@ -279,7 +281,7 @@ void Crew::settle(Worker &worker, RankFiber &fiber) {
 }
 
 bool Crew::settle_or_return(Worker &worker, RankFiber &fiber) {
-    const std::lock_guard locked(lock_);
+    const Guard guard(lock_);
     if (fiber.doomed.load() != 0) {
         fiber.go(Place::gone);
     } else if (worker.reason == LeaveReason::home || fiber.wanted_home.load() != 0) {
@@ -316,7 +318,7 @@ bool Crew::is_to_leave(const Worker &worker) const {
 bool Crew::ask_for_core(Worker &worker) {
     Party *party;
     {
-        const std::lock_guard locked(lock_);
+        const Guard guard(lock_);
         party = parties_.claim();
     }
     if (!party)
@@ -362,7 +364,7 @@ void Crew::idle(Worker &worker) {
     give_core(worker);
     std::int64_t nap;
     {
-        const std::lock_guard locked(lock_);
+        const Guard guard(lock_);
         nap = wake_late(monotonic_ns());
     }
     const std::uint32_t seen = wakes_.load();
@@ -384,7 +386,7 @@ void Crew::look_at_clock(Worker &worker) {
     if (now - looked_ns_.load(std::memory_order_relaxed) < kLookAtClockNs)
         return;
     {
-        const std::lock_guard locked(lock_);
+        const Guard guard(lock_);
         wake_late(now);
     }
     if (is_to_leave(worker))
@@ -434,6 +436,7 @@ void *Crew::work(void *argument) {
 void Crew::find_homeless() {
     constexpr unsigned away = states(Place::waiting, Place::ready, Place::running);
     fibers_.each([&](RankFiber &fiber) {
+        lock_.assert_held();
         const Place place = fiber.place.load();
         if ((states(place) & away) == 0 || !fiber.has_lost_home())
             return;
@@ -446,7 +449,7 @@ void Crew::find_homeless() {
 // While all workers compute, none looks at the clock.
 void Crew::tick() {
     {
-        const std::lock_guard locked(lock_);
+        const Guard guard(lock_);
         take_rung();
         wake_late(monotonic_ns());
         find_homeless();

@@ -49,13 +49,13 @@ class Crew : public FiberTurns {
     void idle(Worker &worker);
     void settle(Worker &worker, RankFiber &fiber);
     bool settle_or_return(Worker &worker, RankFiber &fiber); // true: it goes home
-    void begin_return(RankFiber &fiber);
+    void begin_return(RankFiber &fiber) SENNIT_REQUIRES(lock_);
     void send_home(RankFiber &fiber);
-    void take_rung();
-    void make_ready(RankFiber &fiber);
-    ReadyList &list_of(RankFiber &fiber);
-    std::int64_t wake_late(std::int64_t now);
-    void find_homeless();
+    void take_rung() SENNIT_REQUIRES(lock_);
+    void make_ready(RankFiber &fiber) SENNIT_REQUIRES(lock_);
+    ReadyList &list_of(RankFiber &fiber) SENNIT_REQUIRES(lock_);
+    std::int64_t wake_late(std::int64_t now) SENNIT_REQUIRES(lock_);
+    void find_homeless() SENNIT_REQUIRES(lock_);
     void tick();
     void measure_ticks();
     Worker *hire();
@@ -66,7 +66,7 @@ class Crew : public FiberTurns {
     ReadyList partyless_;
     Parties parties_;
     bool is_pooled_ = false;
-    std::atomic<std::int64_t> looked_ns_{0}; // last look at the clock; written under the lock
+    std::atomic<std::int64_t> looked_ns_{0}; // last look at the clock; written with the lock
 
     Worker *workers_[kMostWorkers] = {};
     cpu_set_t cores_{};

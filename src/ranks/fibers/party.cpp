@@ -3,7 +3,6 @@
 
 #include "node/pool.h"
 
-#include <mutex>
 #include <new>
 
 namespace sennit::virt {
@@ -102,7 +101,7 @@ Party *Parties::begin(std::uint64_t job, SpinLock &lock) {
     party->slot = slot;
     party->share->set_patience(kForeverNs);
     party->share->begin(board_, *slot);
-    const std::lock_guard locked(lock);
+    const Guard guard(lock);
     party->job = job;
     return party;
 }
@@ -111,7 +110,7 @@ Party *Parties::begin(std::uint64_t job, SpinLock &lock) {
 // nobody.
 void Parties::end(Party &party, SpinLock &lock) {
     {
-        const std::lock_guard locked(lock);
+        const Guard guard(lock);
         if (party.ready.first)
             return; // a fiber that is about to go: next time
         party.job = 0;

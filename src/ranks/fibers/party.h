@@ -80,9 +80,9 @@ class Parties {
     bool open();
     // Begin the parties of jobs that have come, and end those of jobs that are gone. `lock` is the
     // crew's.
-    void follow(const FiberTable &fibers, SpinLock &lock);
+    void follow(const FiberTable &fibers, SpinLock &lock) SENNIT_EXCLUDES(lock);
 
-    // Under the crew's lock. find: null: there is none yet.
+    // These two with the crew's lock. Null: there is none yet.
     Party *find(std::uint64_t job);
     // A party that has fibers ready, and for which nobody asks: from now on the caller does, and is
     // one of the party's users. Null: there is none.
@@ -96,8 +96,8 @@ class Parties {
     }
 
   private:
-    Party *begin(std::uint64_t job, SpinLock &lock);
-    void end(Party &party, SpinLock &lock);
+    Party *begin(std::uint64_t job, SpinLock &lock) SENNIT_EXCLUDES(lock);
+    void end(Party &party, SpinLock &lock) SENNIT_EXCLUDES(lock);
     Party *take_unused();
 
     node::Board board_;

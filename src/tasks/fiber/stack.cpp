@@ -100,10 +100,10 @@ char *map_guarded(std::uint64_t size) {
 struct Packed {
     static constexpr std::size_t kSlab = 64; // stacks
     SpinLock lock;
-    void **free = nullptr;
-    std::size_t count = 0;
-    std::size_t all = 0;
-    void **slabs = nullptr; // all / kSlab, each after its guard page
+    void **free SENNIT_GUARDED_BY(lock) = nullptr;
+    std::size_t count SENNIT_GUARDED_BY(lock) = 0;
+    std::size_t all SENNIT_GUARDED_BY(lock) = 0;
+    void **slabs SENNIT_GUARDED_BY(lock) = nullptr; // all / kSlab, each after its guard page
 
     static bool make_room(void **&list, std::size_t room) {
         auto **grown = static_cast<void **>(std::realloc(list, room * sizeof(void *)));
@@ -112,8 +112,8 @@ struct Packed {
         return grown != nullptr;
     }
 
-    // More of them; under the lock.
-    bool grow(std::size_t size) {
+    // More of them.
+    bool grow(std::size_t size) SENNIT_REQUIRES(lock) {
         const std::size_t room = all + kSlab;
         if (!make_room(free, room) || !make_room(slabs, room / kSlab))
             return false;
@@ -134,30 +134,27 @@ constinit Packed g_packed;
 
 Stack take_packed() {
     Stack stack;
-    g_packed.lock.lock();
+    const Guard guard(g_packed.lock);
     if (g_packed.count > 0 || g_packed.grow(g_stacks.size)) {
         stack.low = g_packed.free[--g_packed.count];
         stack.size = g_stacks.size;
         stack.packed = true;
     }
-    g_packed.lock.unlock();
     return stack;
 }
 
 void give_back_packed(Stack stack) {
     madvise(stack.low, stack.size, MADV_DONTNEED);
-    g_packed.lock.lock();
+    const Guard guard(g_packed.lock);
     g_packed.free[g_packed.count++] = stack.low;
-    g_packed.lock.unlock();
 }
 
 } // namespace
 
 void make_packed_executable() {
-    g_packed.lock.lock();
+    const Guard guard(g_packed.lock);
     for (std::size_t i = 0; i < g_packed.all / Packed::kSlab; ++i)
         make_executable(g_packed.slabs[i], Packed::kSlab * g_stacks.size);
-    g_packed.lock.unlock();
 }
 
 void set_stack_size(std::size_t bytes) {
@@ -259,11 +256,11 @@ std::uint64_t live_stacks() {
     return g_stacks.live.load(std::memory_order_relaxed);
 }
 
-void stacks_before_fork() {
+void stacks_before_fork() SENNIT_ACROSS_FORK {
     g_packed.lock.lock();
 }
 
-void stacks_after_fork() {
+void stacks_after_fork() SENNIT_ACROSS_FORK {
     g_packed.lock.unlock();
 }
 

@@ -72,7 +72,7 @@ std::int64_t pending_of(const sennit_poll_service &service) {
     return (detail::g_pending.load(std::memory_order_acquire) >> 1) - others;
 }
 
-// Returns g_pending before. For any but the first service with the lock.
+// Returns g_pending before. For any but the first service the ticker's lock is held, see there.
 std::int64_t change_pending(sennit_poll_service &service, std::int64_t delta) {
     if (SENNIT_UNLIKELY(!is_first(service)))
         service.pending.fetch_add(delta, std::memory_order_acq_rel);
@@ -93,9 +93,9 @@ SENNIT_TLS int t_thread_id; // 0: not asked for yet
 // begins with the first ring.
 //
 // State            what                                                  touched by
-//   timers           sorted by deadline                                  under the lock
-//   looks            the watches: they may be set while it is at work    under the lock
-//   looking          it is in a watch's function                         set under the lock
+//   timers           sorted by deadline                                  any thread
+//   looks            the watches: they may be set while it is at work    any thread
+//   looking          it is in a watch's function                         set with the lock
 //   firing           the timer whose function it is in                   the ticker; read by stop()
 //   bell             raised when it has to look again; it sleeps there   any thread
 //   started, awake   is there a thread; does it nap a tick at a time     any thread
@@ -113,8 +113,7 @@ class Ticker {
     bool has_timers();
     void set_watch(Watcher watcher, void (*look)(void *arg), void *arg, std::uint64_t period_ns);
 
-    void lock() { lock_.lock(); }
-    void unlock() { lock_.unlock(); }
+    SpinLock &lock() SENNIT_RETURNS_LOCK(lock_) { return lock_; }
     void after_fork_in_child();
 
   private:
@@ -132,19 +131,19 @@ class Ticker {
     static void *main(void *ticker);
     [[noreturn]] void work();
     std::int64_t fire_due_timers();
-    std::int64_t look_if_due(Look &watch);
-    bool any_watch() const {
+    std::int64_t look_if_due(int watcher);
+    bool any_watch() const SENNIT_REQUIRES(lock_) {
         return std::any_of(std::begin(looks_), std::end(looks_),
                            [](const Look &watch) { return watch.function != nullptr; });
     }
 
     SpinLock lock_;
-    Timer *timers_ = nullptr;
+    Timer *timers_ SENNIT_GUARDED_BY(lock_) = nullptr;
     std::atomic<const Timer *> firing_{nullptr};
     FutexWord bell_{0};
     std::atomic<bool> started_{false};
     std::atomic<bool> awake_{false};
-    Look looks_[kWatchers] = {};
+    Look looks_[kWatchers] SENNIT_GUARDED_BY(lock_) = {};
     std::atomic<bool> looking_{false};
 };
 constinit Ticker g_ticker;
@@ -178,17 +177,17 @@ std::int64_t sooner(std::int64_t nap, std::int64_t limit) {
 }
 
 // Look, if it is time to; returns nanoseconds to the next look, or -1.
-std::int64_t Ticker::look_if_due(Look &watch) {
+std::int64_t Ticker::look_if_due(int watcher) {
     const std::uint64_t now = now_ns();
     lock_.lock();
-    const Look look = watch;
+    const Look look = looks_[watcher];
     const bool due = look.function && now >= look.next_ns;
     looking_.store(due, std::memory_order_relaxed);
     lock_.unlock();
     if (due) {
         look.function(look.arg);
         lock_.lock();
-        watch.next_ns = now_ns() + watch.period_ns;
+        looks_[watcher].next_ns = now_ns() + looks_[watcher].period_ns;
         lock_.unlock();
         looking_.store(false, std::memory_order_release); // pairs with set_watch
     }
@@ -212,8 +211,8 @@ void Ticker::work() {
         if (quiet < kLingerTicks ||
             detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
             nap = sooner(nap, kTickNs);
-        for (Look &watch : looks_)
-            if (const std::int64_t next = look_if_due(watch); next >= 0)
+        for (int watcher = 0; watcher < kWatchers; ++watcher)
+            if (const std::int64_t next = look_if_due(watcher); next >= 0)
                 nap = sooner(nap, next);
         futex_wait(bell_, bell, nap);
         if (pending() && runs() == seen)
@@ -275,10 +274,8 @@ void Ticker::stop(Timer &timer) {
 }
 
 bool Ticker::has_timers() {
-    lock_.lock();
-    const bool pending = timers_ != nullptr;
-    lock_.unlock();
-    return pending;
+    const Guard guard(lock_);
+    return timers_ != nullptr;
 }
 
 void Ticker::set_watch(Watcher watcher, void (*look)(void *arg), void *arg,
@@ -300,6 +297,7 @@ void Ticker::after_fork_in_child() {
     awake_.store(false, std::memory_order_relaxed);
     firing_.store(nullptr, std::memory_order_relaxed);
     looking_.store(false, std::memory_order_relaxed);
+    const Guard guard(lock_);
     detail::g_wants_watch.store(any_watch(), std::memory_order_relaxed);
 }
 
@@ -404,21 +402,21 @@ int unregister_service(sennit_poll_service *service) {
         return SENNIT_ERR_PARAMETER;
     while (!take_token(*service, kGone))
         sched_yield(); // until the thread that runs it is out
-    g_ticker.lock();
+    const Guard guard(g_ticker.lock());
     change_pending(*service, -pending_of(*service));
-    g_ticker.unlock();
     return SENNIT_SUCCESS;
 }
 
-int add_pending(sennit_poll_service *service, std::int64_t delta) {
+// The first service, which most programs have alone, needs no lock.
+int add_pending(sennit_poll_service *service, std::int64_t delta) SENNIT_NOT_CHECKED {
     if (!service)
         return SENNIT_ERR_PARAMETER;
     const bool alone = is_first(*service);
     if (SENNIT_UNLIKELY(!alone))
-        g_ticker.lock();
+        g_ticker.lock().lock();
     const std::int64_t before = change_pending(*service, delta);
     if (SENNIT_UNLIKELY(!alone))
-        g_ticker.unlock();
+        g_ticker.lock().unlock();
     if (before <= detail::kFurther && delta > 0 && !g_ticker.is_awake())
         g_ticker.ring();
     return SENNIT_SUCCESS;
@@ -483,12 +481,12 @@ node::Bell *doorbell() {
     return g_services.doorbell.load(std::memory_order_acquire);
 }
 
-void before_fork() {
-    g_ticker.lock();
+void before_fork() SENNIT_ACROSS_FORK {
+    g_ticker.lock().lock();
 }
 
-void after_fork() {
-    g_ticker.unlock();
+void after_fork() SENNIT_ACROSS_FORK {
+    g_ticker.lock().unlock();
 }
 
 void after_fork_in_child() {

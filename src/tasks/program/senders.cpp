@@ -26,13 +26,12 @@ namespace detail {
 constinit Kinds g_kinds;
 
 SENNIT_COLD void Kinds::forget() {
-    forgetting_.lock();
+    const Guard guard(forgetting_);
     loads_.look([this] {
         for (std::atomic<std::uintptr_t> &kind : kinds_)
             kind.store(0, std::memory_order_relaxed);
         marked_.store(any_marks(), std::memory_order_relaxed);
     });
-    forgetting_.unlock();
 }
 
 std::size_t Kinds::place_of(std::uintptr_t entry) {

@@ -76,7 +76,7 @@ class Kinds {
 
     Loads loads_;
     std::atomic<bool> marked_{false}; // an object has marks; hardly ever
-    SpinLock forgetting_;
+    SpinLock forgetting_;             // the table is emptied by one thread at a time
     std::atomic<std::uintptr_t> kinds_[kPlaces] = {};
 };
 extern Kinds g_kinds;

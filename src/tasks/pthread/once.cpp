@@ -14,10 +14,10 @@
 namespace sennit::pthread {
 namespace {
 
-SpinLock g_lock; // of the list of claims
+SpinLock g_lock;
 
 class Claim;
-Claim *g_claims = nullptr;
+Claim *g_claims SENNIT_GUARDED_BY(g_lock) = nullptr; // linked by next_, under the same lock
 
 // Lives in the frame of the task that initializes.
 class Claim {
@@ -29,38 +29,29 @@ class Claim {
     ~Claim() {
         if (!listed_)
             return;
-        g_lock.lock();
-        Claim **at = &g_claims;
-        while (*at != this)
-            at = &(*at)->next_;
-        *at = next_;
-        g_lock.unlock();
+        withdraw();
         wake(control_);
     }
 
     // Null: it is ours. Else the worker of the task that has it.
     const sched::Worker *take() {
-        g_lock.lock();
-        const Claim *const other = find(control_);
-        const sched::Worker *const holder = other ? other->worker_ : nullptr;
-        if (!other) {
-            next_ = g_claims;
-            g_claims = this;
-            listed_ = true;
-        }
-        g_lock.unlock();
-        return holder;
+        const Guard guard(g_lock);
+        if (const Claim *const other = find(control_))
+            return other->worker_;
+        next_ = g_claims;
+        g_claims = this;
+        listed_ = true;
+        return nullptr;
     }
 
     static bool taken(const pthread_once_t *control) {
-        g_lock.lock();
-        const bool found = find(control) != nullptr;
-        g_lock.unlock();
-        return found;
+        const Guard guard(g_lock);
+        return find(control) != nullptr;
     }
 
     // Threads that are gone initialize nothing.
     static void keep_own() {
+        const Guard guard(g_lock);
         for (Claim **at = &g_claims; *at;)
             if ((*at)->worker_ == sched::Worker::self())
                 at = &(*at)->next_;
@@ -69,7 +60,14 @@ class Claim {
     }
 
   private:
-    static const Claim *find(const pthread_once_t *control) {
+    void withdraw() {
+        const Guard guard(g_lock);
+        Claim **at = &g_claims;
+        while (*at != this)
+            at = &(*at)->next_;
+        *at = next_;
+    }
+    static const Claim *find(const pthread_once_t *control) SENNIT_REQUIRES(g_lock) {
         const Claim *at = g_claims;
         while (at && at->control_ != control)
             at = at->next_;
@@ -143,7 +141,7 @@ int once(pthread_once_t *control, void (*initialize)(), const void *caller) {
 }
 
 void once_after_fork_in_child() {
-    new (&g_lock) SpinLock;
+    g_lock.after_fork_in_child();
     Claim::keep_own();
 }
 

@@ -17,18 +17,19 @@ constexpr unsigned kPlaceBits = 20;
 constexpr std::uint32_t kPlaces = 1u << kPlaceBits;
 constexpr std::uint32_t kChunk = 1024; // places
 
+SpinLock g_lock;
+
 struct Place {
     std::atomic<Account> account{kNobody}; // that has it
     std::atomic<std::uint64_t> paid_ns{0};
-    std::uint32_t uses = 0;
-    std::uint32_t next_free = 0;
+    std::uint32_t uses SENNIT_GUARDED_BY(g_lock) = 0;
+    std::uint32_t next_free SENNIT_GUARDED_BY(g_lock) = 0;
 };
 
 // Chunks are never freed, for time may be added late.
 std::atomic<Place *> g_chunks[kPlaces / kChunk]{};
-SpinLock g_lock;                // of what follows, `uses` and `next_free`
-std::uint32_t g_free = 0;       // the first of the free ones; 0: none
-std::uint32_t g_next_place = 1; // never used; 0 is nobody's
+std::uint32_t g_free SENNIT_GUARDED_BY(g_lock) = 0;       // the first of the free ones; 0: none
+std::uint32_t g_next_place SENNIT_GUARDED_BY(g_lock) = 1; // never used; 0 is nobody's
 
 // Null: there was never such an account.
 Place *place_of(std::uint32_t place) {
@@ -43,8 +44,8 @@ Place *open_place(Account account) {
                : nullptr;
 }
 
-// 0: none is left. Called with the lock.
-std::uint32_t free_place() {
+// 0: none is left.
+std::uint32_t free_place() SENNIT_REQUIRES(g_lock) {
     if (const std::uint32_t place = g_free) {
         g_free = place_of(place)->next_free;
         return place;
@@ -90,26 +91,24 @@ void set_account(Task &task, Account account) {
 } // namespace
 
 Account open_account() {
-    g_lock.lock();
-    Account account = kNobody;
-    if (const std::uint32_t number = free_place()) {
-        Place &place = *place_of(number);
-        account = (place.uses++ << kPlaceBits) | number;
-        place.paid_ns.store(0, std::memory_order_relaxed);
-        place.account.store(account, std::memory_order_relaxed);
-    }
-    g_lock.unlock();
+    const Guard guard(g_lock);
+    const std::uint32_t number = free_place();
+    if (number == 0)
+        return kNobody;
+    Place &place = *place_of(number);
+    const Account account = (place.uses++ << kPlaceBits) | number;
+    place.paid_ns.store(0, std::memory_order_relaxed);
+    place.account.store(account, std::memory_order_relaxed);
     return account;
 }
 
 void close_account(Account account) {
-    g_lock.lock();
+    const Guard guard(g_lock);
     if (Place *const place = open_place(account)) {
         place->account.store(kNobody, std::memory_order_relaxed);
         place->next_free = g_free;
         g_free = account % kPlaces;
     }
-    g_lock.unlock();
 }
 
 // Relaxed: whoever asks has waited for the tasks that the question is about.
@@ -118,10 +117,10 @@ std::uint64_t paid_ns(Account account) {
     return place ? place->paid_ns.load(std::memory_order_relaxed) : 0;
 }
 
-void accounts_before_fork() {
+void accounts_before_fork() SENNIT_ACROSS_FORK {
     g_lock.lock();
 }
-void accounts_after_fork() {
+void accounts_after_fork() SENNIT_ACROSS_FORK {
     g_lock.unlock();
 }
 

@@ -410,28 +410,36 @@ void *checked(void *memory, std::size_t size) {
 }
 
 // An item that is not free; null when all are.
-DependMutex *held_one(MutexSet &set) {
-    for (DependMutex *mutex : set)
+DependMutex *held_one(MutexSet &set) SENNIT_REQUIRES(set.guard().lock) {
+    for (DependMutex *mutex : set) {
+        mutex->guard.lock.assert_held();
         if (mutex->held)
             return mutex;
+    }
     return nullptr;
 }
 
-void take_all(MutexSet &set) {
+void set_held(MutexSet &set, bool held) SENNIT_REQUIRES(set.guard().lock) {
+    for (DependMutex *mutex : set) {
+        mutex->guard.lock.assert_held();
+        mutex->held = held;
+    }
+}
+
+void take_all(MutexSet &set) SENNIT_REQUIRES(set.guard().lock) {
     SENNIT_ASSERT(!set.taken && !held_one(set));
-    for (DependMutex *mutex : set)
-        mutex->held = true;
+    set_held(set, true);
     set.taken = true;
 }
 
-void append(DependMutex &mutex, DependNode &node) {
+void append(DependMutex &mutex, DependNode &node) SENNIT_REQUIRES(mutex.guard.lock) {
     SENNIT_ASSERT(mutex.held);
     node.mutexes->next = nullptr;
     (mutex.last ? mutex.last->mutexes->next : mutex.first) = &node;
     mutex.last = &node;
 }
 
-DependNode *take_first(DependMutex &mutex) {
+DependNode *take_first(DependMutex &mutex) SENNIT_REQUIRES(mutex.guard.lock) {
     DependNode *node = mutex.first;
     if (!node)
         return nullptr;
@@ -443,16 +451,19 @@ DependNode *take_first(DependMutex &mutex) {
 
 // Until somebody holds the item again, or nobody waits for it. A task that lacks another item waits
 // for that one from now on.
-void give_away(DependMutex &mutex, DependNode *&granted) {
+void give_away(DependMutex &mutex, DependNode *&granted) SENNIT_REQUIRES(mutex.guard.lock) {
     while (!mutex.held) {
         DependNode *node = take_first(mutex);
         if (!node)
             return;
-        if (DependMutex *other = held_one(*node->mutexes)) {
+        MutexSet &set = *node->mutexes;
+        set.guard().lock.assert_held(); // it is the same one
+        if (DependMutex *other = held_one(set)) {
+            other->guard.lock.assert_held();
             append(*other, *node);
         } else {
-            take_all(*node->mutexes);
-            node->mutexes->next = std::exchange(granted, node);
+            take_all(set);
+            set.next = std::exchange(granted, node);
         }
     }
 }
@@ -477,6 +488,7 @@ void drop_exclusion_lock(ExclusionLock *lock) {
 void drop_mutex(DependMutex *mutex) {
     if (mutex->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
         return;
+    mutex->guard.lock.assert_held(); // nobody else has it any more
     SENNIT_ASSERT(!mutex->held && !mutex->first);
     drop_exclusion_lock(&mutex->guard);
     std::free(mutex);
@@ -502,28 +514,28 @@ bool take_mutexes(DependNode &node) {
     // queue's own operations.
     if (set.taken)
         return true;
-    SpinLock &lock = set.guard().lock;
-    lock.lock();
-    DependMutex *held = held_one(set);
-    if (held)
+    const Guard guard(set.guard().lock);
+    if (DependMutex *held = held_one(set)) {
+        held->guard.lock.assert_held();
         append(*held, node);
-    else
-        take_all(set);
-    lock.unlock();
-    return !held;
+        return false;
+    }
+    take_all(set);
+    return true;
 }
 
 void release_mutexes(sched::Worker *worker, DependNode &node) {
     MutexSet &set = *node.mutexes;
     SENNIT_ASSERT(set.taken);
     DependNode *granted = nullptr;
-    SpinLock &lock = set.guard().lock;
-    lock.lock();
-    for (DependMutex *mutex : set)
-        mutex->held = false;
-    for (DependMutex *mutex : set)
-        give_away(*mutex, granted);
-    lock.unlock();
+    {
+        const Guard guard(set.guard().lock);
+        set_held(set, false);
+        for (DependMutex *mutex : set) {
+            mutex->guard.lock.assert_held();
+            give_away(*mutex, granted);
+        }
+    }
     set.taken = false;
     free_mutexes(node);
     while (granted) {

@@ -120,10 +120,9 @@ struct DependMutex {
     explicit DependMutex(ExclusionLock &table) : guard(table) {}
     ExclusionLock &guard;
     std::atomic<int> references{1};
-    // Under the lock:
-    bool held = false;
-    DependNode *first = nullptr; // of those who wait for it, the oldest
-    DependNode *last = nullptr;
+    bool held SENNIT_GUARDED_BY(guard.lock) = false;
+    DependNode *first SENNIT_GUARDED_BY(guard.lock) = nullptr; // of those that wait, the oldest
+    DependNode *last SENNIT_GUARDED_BY(guard.lock) = nullptr;
 };
 
 // The items of a task; as many pointers follow.

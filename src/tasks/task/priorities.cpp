@@ -15,6 +15,9 @@
 #include <new>
 
 namespace sennit::task {
+
+SpinLock detail::g_outlook_lock;
+
 namespace {
 
 using policy::Profile;
@@ -30,8 +33,8 @@ class TaskOutlook final : public policy::Outlook {
     void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }
 };
 
-// What tasks lead to, and what it costs to look at that. All of it is changed under the lock.
-// `looks` is also read before the lock is taken.
+// What tasks lead to, and what it costs to look at that. `looks` is also read before the lock is
+// taken, and what the outlook knows of kinds of tasks is atomic.
 //
 // The ticks include the wait for the lock. To read the clock twice takes as long as most looks. So
 // one look of kSample is measured and counts for all. (kSample is odd, since creations and starts
@@ -42,21 +45,20 @@ struct Priorities {
     static constexpr std::uint64_t kLongLookUs = 20;
 
     bool measures_next() const { return looks.load(std::memory_order_relaxed) % kSample == 0; }
-    void begin_look() {
-        lock.lock();
+    void begin_look() SENNIT_ACQUIRE(detail::g_outlook_lock) {
+        detail::g_outlook_lock.lock();
         looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     // The look that was measured took this long, without passes.
-    void count(std::uint64_t spent) {
+    void count(std::uint64_t spent) SENNIT_REQUIRES(detail::g_outlook_lock) {
         const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
         spent_on_looks += spent + (kSample - 1) * typical;
     }
 
-    SpinLock lock;
     TaskOutlook outlook;
     std::atomic<unsigned> looks{0};
-    std::uint64_t spent_on_looks = 0; // ticks
-    std::uint64_t spent_on_passes = 0;
+    std::uint64_t spent_on_looks SENNIT_GUARDED_BY(detail::g_outlook_lock) = 0; // ticks
+    std::uint64_t spent_on_passes SENNIT_GUARDED_BY(detail::g_outlook_lock) = 0;
 };
 Priorities g_priorities;
 
@@ -67,12 +69,12 @@ policy::Profiles &g_profiles = g_everlasting_profiles.object;
 void note_verdict(bool changed, bool sends) {
     if (!changed)
         return;
-    const Looking looking;
+    const OutlookGuard guard;
     g_priorities.outlook.verdict_changed(sends);
     sched::note_outdated(g_priorities.outlook.outdated());
 }
 
-void bring_up_to_date() {
+void bring_up_to_date() SENNIT_REQUIRES(detail::g_outlook_lock) {
     const std::uint64_t begun = ticks();
     g_priorities.outlook.reconsider();
     const std::uint64_t spent = ticks() - begun;
@@ -118,23 +120,23 @@ void give_priority(Task &task, int dependences) {
         trace::priority(task.trace_id, task.priority);
 }
 
-Looking::Looking() : begun_(g_priorities.measures_next() ? ticks() : 0) {
+OutlookGuard::OutlookGuard() : begun_(g_priorities.measures_next() ? ticks() : 0) {
     g_priorities.begin_look();
     passes_before_ = g_priorities.spent_on_passes;
 }
 
-void priorities_before_fork() {
-    g_priorities.lock.lock();
+void priorities_before_fork() SENNIT_ACROSS_FORK {
+    detail::g_outlook_lock.lock();
 }
 
-void priorities_after_fork() {
-    g_priorities.lock.unlock();
+void priorities_after_fork() SENNIT_ACROSS_FORK {
+    detail::g_outlook_lock.unlock();
 }
 
-Looking::~Looking() {
+OutlookGuard::~OutlookGuard() {
     if (begun_ != 0)
         g_priorities.count(ticks() - begun_ - (g_priorities.spent_on_passes - passes_before_));
-    g_priorities.lock.unlock();
+    detail::g_outlook_lock.unlock();
 }
 
 Linking::~Linking() {
@@ -180,7 +182,7 @@ void Linking::finish() {
 }
 
 void vertex_starts(Task &task) {
-    const Looking looking;
+    const OutlookGuard guard;
     Vertex &vertex = *task.vertex;
     task.vertex = nullptr;
     g_priorities.outlook.start(vertex);
@@ -198,7 +200,7 @@ void task_ended(Task &task) {
 }
 
 PolicyCounters policy_counters() {
-    const Looking looking;
+    const OutlookGuard guard;
     return {g_priorities.outlook.raises(), g_priorities.outlook.passes(),
             (g_priorities.spent_on_looks + g_priorities.spent_on_passes) / sched::ticks_per_us() *
                 1000};
@@ -209,7 +211,7 @@ const policy::Profiles &profiles() {
 }
 
 void reconsider() {
-    const Looking looking;
+    const OutlookGuard guard;
     if (g_priorities.outlook.outdated())
         bring_up_to_date();
 }

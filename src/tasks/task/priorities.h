@@ -10,6 +10,7 @@
 // whether they send.
 #pragma once
 
+#include "base/spin.h"
 #include "tasks/task/task.h"
 
 #include <cstdint>
@@ -20,13 +21,17 @@ class Profiles;
 
 namespace sennit::task {
 
-// The lock, for a while.
-class Looking {
+namespace detail {
+extern SpinLock g_outlook_lock;
+} // namespace detail
+
+// Holds the lock as long as it lives.
+class SENNIT_IS_GUARD OutlookGuard {
   public:
-    Looking();
-    ~Looking();
-    Looking(const Looking &) = delete;
-    Looking &operator=(const Looking &) = delete;
+    OutlookGuard() SENNIT_ACQUIRE(detail::g_outlook_lock);
+    ~OutlookGuard() SENNIT_RELEASE();
+    OutlookGuard(const OutlookGuard &) = delete;
+    OutlookGuard &operator=(const OutlookGuard &) = delete;
 
   private:
     const std::uint64_t begun_; // 0: this look is not measured
@@ -48,7 +53,7 @@ class Linking {
     void grow();
 
     static constexpr int kFew = 16;
-    const Looking looking_;
+    const OutlookGuard guard_;
     sched::Worker &worker_;
     Task &task_;
     policy::Vertex *few_[kFew];

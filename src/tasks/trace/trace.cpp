@@ -50,7 +50,7 @@ alignas(kCacheLine) std::atomic<std::uint64_t> g_next_id{1};
 std::atomic<std::uint32_t> g_next_thread{0};
 
 // The addresses whose names are in the file. Any thread looks at the cells, without a lock; a cell
-// forgets an address for another one, and then the look under the lock tells.
+// forgets an address for another one, and then the look at what is known tells.
 class Names {
   public:
     bool seem_written(std::uint64_t key) const {
@@ -70,11 +70,12 @@ class Names {
     static std::size_t cell_of(std::uint64_t key) {
         return (key * 0x9e3779b97f4a7c15u) >> (64 - kCellBits);
     }
-    bool claim(std::uint64_t key);
+    bool claim(std::uint64_t key) SENNIT_REQUIRES(lock_);
 
     std::atomic<std::uint64_t> cells_[std::size_t{1} << kCellBits]{};
     SpinLock lock_;
-    Known *known_ = nullptr; // under the lock; never destroyed: tasks may run in exit handlers
+    // Never destroyed: tasks may run in exit handlers.
+    Known *known_ SENNIT_GUARDED_BY(lock_) SENNIT_POINTS_TO_GUARDED_BY(lock_) = nullptr;
 };
 constinit Names g_names;
 
@@ -135,7 +136,7 @@ bool Names::claim(std::uint64_t key) {
 }
 
 void Names::write_entry(std::uint64_t entry) {
-    lock_.lock();
+    const Guard guard(lock_);
     if (claim(entry)) {
         const char *name = known_->symbols.name_of(entry);
         write_table(TableType::name, entry, name, std::strlen(name) + 1);
@@ -144,22 +145,21 @@ void Names::write_entry(std::uint64_t entry) {
             write_table(TableType::place, entry, &offset, sizeof offset, module,
                         std::strlen(module) + 1);
     }
-    lock_.unlock();
 }
 
 void Names::write_literal(std::uint64_t key, const char *name) {
-    lock_.lock();
+    const Guard guard(lock_);
     if (claim(key))
         write_table(TableType::name, key, name, std::strlen(name) + 1);
-    lock_.unlock();
 }
 
 // What is known is of the parent's file, and another thread may have been in the middle of a
 // change.
 void Names::forget() {
-    lock_.unlock();
+    lock_.after_fork_in_child();
     for (std::atomic<std::uint64_t> &cell : cells_)
         cell.store(0, std::memory_order_relaxed);
+    const Guard guard(lock_);
     known_ = nullptr;
 }
 

@@ -28,30 +28,23 @@ namespace {
 
 // The file of this process.
 struct Output {
-    SpinLock lock; // making the file, its header's rare fields, the table
-    char *folder = nullptr;
-    char *path = nullptr;
+    SpinLock lock; // also of the rare fields of the header
+    char *folder SENNIT_GUARDED_BY(lock) = nullptr;
+    char *path SENNIT_GUARDED_BY(lock) = nullptr;
     int file = -1;
     std::atomic<Header *> header{nullptr};
-    ClockPoint begin{};
-    std::int64_t begin_realtime = 0;
-    int rank = -1;
-    int ranks = -1;
-    bool forked = false;
-    bool gave_up = false; // no file can be made
-    bool said_full = false;
+    ClockPoint begin SENNIT_GUARDED_BY(lock){};
+    std::int64_t begin_realtime SENNIT_GUARDED_BY(lock) = 0;
+    int rank SENNIT_GUARDED_BY(lock) = -1;
+    int ranks SENNIT_GUARDED_BY(lock) = -1;
+    bool forked SENNIT_GUARDED_BY(lock) = false;
+    bool gave_up SENNIT_GUARDED_BY(lock) = false; // no file can be made
+    bool said_full SENNIT_GUARDED_BY(lock) = false;
     std::atomic<std::uint64_t> dropped{0};
-    Chunk *table = nullptr;
-    std::ptrdiff_t table_used = 0;
+    Chunk *table SENNIT_GUARDED_BY(lock) = nullptr;
+    std::ptrdiff_t table_used SENNIT_GUARDED_BY(lock) = 0;
 };
 constinit Output g_output;
-
-struct Guard {
-    Guard() { g_output.lock.lock(); }
-    ~Guard() { g_output.lock.unlock(); }
-    Guard(const Guard &) = delete;
-    Guard &operator=(const Guard &) = delete;
-};
 
 void read_line(const char *path, char *text, std::size_t size) {
     read_small_file(path, text, size);
@@ -89,7 +82,7 @@ int make_file(const char *path) {
     return -1;
 }
 
-char *path_of(int rank, bool own) {
+char *path_of(int rank, bool own) SENNIT_REQUIRES(g_output.lock) {
     char *path = nullptr;
     const int process = getpid();
     const int length =
@@ -99,7 +92,7 @@ char *path_of(int rank, bool own) {
     return length < 0 ? nullptr : path;
 }
 
-void fill_header(Header &header) {
+void fill_header(Header &header) SENNIT_REQUIRES(g_output.lock) {
     header.version = kVersion;
     header.header_bytes = kHeaderBytes;
     header.chunk_bytes = kChunkBytes;
@@ -123,8 +116,7 @@ void fill_header(Header &header) {
     std::memcpy(header.magic, kMagic, sizeof kMagic);
 }
 
-// With g_output.lock.
-bool open_file() {
+bool open_file() SENNIT_REQUIRES(g_output.lock) {
     if (g_output.gave_up)
         return false;
     if (g_output.file >= 0)
@@ -165,7 +157,7 @@ bool open_file() {
 }
 
 void say_full(int error) {
-    const Guard guard;
+    const Guard guard(g_output.lock);
     if (Header *header = g_output.header.load(std::memory_order_relaxed))
         __atomic_fetch_or(&header->flags, kIncomplete, __ATOMIC_RELAXED);
     if (g_output.said_full)
@@ -175,8 +167,8 @@ void say_full(int error) {
          g_output.path, std::strerror(error));
 }
 
-// With g_output.lock: room for `bytes` in the table.
-char *table_room(std::size_t bytes) {
+// Room for `bytes` in the table.
+char *table_room(std::size_t bytes) SENNIT_REQUIRES(g_output.lock) {
     const auto words = static_cast<std::ptrdiff_t>(bytes / sizeof(Word));
     if (words > kChunkWords)
         return nullptr;
@@ -220,6 +212,7 @@ ClockPoint clock_now() {
 }
 
 bool choose_folder(const char *path) {
+    const Guard guard(g_output.lock);
     g_output.folder = absolute_path(path);
     if (!g_output.folder || (mkdir(g_output.folder, 0777) != 0 && errno != EEXIST))
         return false;
@@ -242,7 +235,7 @@ bool choose_folder(const char *path) {
 
 Chunk *take_chunk(std::uint32_t kind) {
     {
-        const Guard guard;
+        const Guard guard(g_output.lock);
         if (!open_file())
             return nullptr;
     }
@@ -282,7 +275,7 @@ void count_dropped() {
 
 void write_table(TableType type, Word key, const void *first, std::size_t first_size,
                  const void *second, std::size_t second_size) {
-    const Guard guard;
+    const Guard guard(g_output.lock);
     const std::size_t bytes =
         (2 * sizeof(Word) + first_size + second_size + sizeof(Word) - 1) & ~(sizeof(Word) - 1);
     char *room = table_room(bytes);
@@ -297,7 +290,7 @@ void write_table(TableType type, Word key, const void *first, std::size_t first_
 }
 
 void put_rank(int rank, int ranks) {
-    const Guard guard;
+    const Guard guard(g_output.lock);
     const bool known = g_output.rank >= 0;
     g_output.rank = rank;
     g_output.ranks = ranks;
@@ -318,7 +311,7 @@ void put_rank(int rank, int ranks) {
 }
 
 void put_meeting(const ClockOffset &meeting) {
-    const Guard guard;
+    const Guard guard(g_output.lock);
     if (!open_file())
         return;
     Header *header = g_output.header.load(std::memory_order_relaxed);
@@ -337,7 +330,8 @@ void finish_file() {
 }
 
 void forget_file() {
-    g_output.lock.unlock(); // whoever held it is not here
+    g_output.lock.after_fork_in_child();
+    const Guard guard(g_output.lock);
     if (Header *header = g_output.header.exchange(nullptr))
         munmap(header, kHeaderBytes);
     if (g_output.file >= 0)

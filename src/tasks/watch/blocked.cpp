@@ -14,7 +14,6 @@
 #include <cstring>
 #include <dirent.h>
 #include <linux/futex.h>
-#include <mutex>
 #include <new>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -23,21 +22,23 @@
 namespace sennit::watch {
 namespace {
 
+SpinLock g_lock;
+
 struct Thread {
-    sennit_blocked *mark; // null: it has ended, and the record is for another one
-    int thread_id;
-    std::uint64_t calls;
-    Thread *next;
+    // Null: it has ended, and the record is for another one.
+    sennit_blocked *mark SENNIT_GUARDED_BY(g_lock);
+    int thread_id SENNIT_GUARDED_BY(g_lock);
+    std::uint64_t calls SENNIT_GUARDED_BY(g_lock);
+    Thread *next; // never changes once it is in the list
 };
 
-SpinLock g_lock; // of the list and all that is in it
-Thread *g_threads = nullptr;
+Thread *g_threads SENNIT_GUARDED_BY(g_lock) = nullptr;
 
 pthread_key_t exit_key() {
     static const pthread_key_t key = [] {
         pthread_key_t made;
         pthread_key_create(&made, [](void *record) {
-            const std::lock_guard guard(g_lock);
+            const Guard guard(g_lock);
             static_cast<Thread *>(record)->mark = nullptr;
         });
         return made;
@@ -46,7 +47,7 @@ pthread_key_t exit_key() {
 }
 
 Thread *add(sennit_blocked *mark) {
-    const std::lock_guard guard(g_lock);
+    const Guard guard(g_lock);
     Thread *thread = g_threads;
     while (thread && thread->mark)
         thread = thread->next;
@@ -63,7 +64,7 @@ Thread *add(sennit_blocked *mark) {
 }
 
 // The call that the thread is in, after noting whether it is another one than before.
-const sennit_call *look_at(Thread &thread) {
+const sennit_call *look_at(Thread &thread) SENNIT_REQUIRES(g_lock) {
     const sennit_call *call = __atomic_load_n(&thread.mark->call, __ATOMIC_ACQUIRE);
     for (;;) {
         const auto bits = reinterpret_cast<std::uintptr_t>(call);
@@ -80,7 +81,7 @@ const sennit_call *look_at(Thread &thread) {
     }
 }
 
-bool copy(Thread &thread, Blocked &blocked) {
+bool copy(Thread &thread, Blocked &blocked) SENNIT_REQUIRES(g_lock) {
     const sennit_call *call = thread.mark ? look_at(thread) : nullptr;
     if (!call || !call->name)
         return false;
@@ -135,7 +136,8 @@ bool is_blocked(int thread_id) {
 
 // The child has only one thread; and another one may have held the lock.
 void forget_threads_after_fork() {
-    new (&g_lock) SpinLock;
+    g_lock.after_fork_in_child();
+    const Guard guard(g_lock);
     const auto *mine = static_cast<Thread *>(pthread_getspecific(exit_key()));
     for (Thread *thread = g_threads; thread; thread = thread->next)
         if (thread == mine)
