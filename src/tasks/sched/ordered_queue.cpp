@@ -25,7 +25,7 @@ OrderedQueue::~OrderedQueue() {
 }
 
 void OrderedQueue::push(Node *node) {
-    lock_.lock();
+    const Guard guard(lock_);
     SENNIT_ASSERT(!queue_of(node).load(std::memory_order_relaxed)); // in no queue yet
     // Either we see the new priority, or the thread that changes it sees us. Both sides store first
     // and then load, sequentially consistent (Dekker); see moved().
@@ -40,7 +40,6 @@ void OrderedQueue::push(Node *node) {
     } else {
         add_to_heap(entry);
     }
-    lock_.unlock();
 }
 
 void OrderedQueue::moved(Node *node) {
@@ -48,23 +47,22 @@ void OrderedQueue::moved(Node *node) {
     if (!queue)
         return;
     SENNIT_ASSERT(queue->alive_.intact()); // node.h: nobody else writes there
-    queue->lock_.lock();
-    // It may have been taken meanwhile. Only under the lock is the answer final.
-    if (queue_of(node).load(std::memory_order_relaxed) == queue) {
-        const auto at = static_cast<std::uint32_t>(node->position);
-        const Entry entry{key_of(*node), node};
-        if (node->position & kInLine) {
-            if (entry.key != queue->line_.at(at).key) {
-                queue->line_.leave(at);
-                queue->add_to_heap(entry);
-            }
-        } else if (entry.key < queue->heap_[at].key) {
-            queue->rise(at, entry);
-        } else {
-            queue->sink(at, entry);
+    const Guard guard(queue->lock_);
+    // It may have been taken meanwhile. Only now is the answer final.
+    if (queue_of(node).load(std::memory_order_relaxed) != queue)
+        return;
+    const auto at = static_cast<std::uint32_t>(node->position);
+    const Entry entry{key_of(*node), node};
+    if (node->position & kInLine) {
+        if (entry.key != queue->line_.at(at).key) {
+            queue->line_.leave(at);
+            queue->add_to_heap(entry);
         }
+    } else if (entry.key < queue->heap_[at].key) {
+        queue->rise(at, entry);
+    } else {
+        queue->sink(at, entry);
     }
-    queue->lock_.unlock();
 }
 
 Node *OrderedQueue::take_first() {

@@ -102,10 +102,8 @@ class alignas(kCacheLine) OrderedQueue {
     Node *take_if(Accept accept) {
         if (count() == 0)
             return nullptr;
-        lock_.lock();
-        Node *node = count() && accept(first()) ? take_first() : nullptr;
-        lock_.unlock();
-        return node;
+        const Guard guard(lock_);
+        return count() && accept(first()) ? take_first() : nullptr;
     }
 
     // The priority of a node has changed. It may be in a queue, or on its way to one. It must not
@@ -136,24 +134,26 @@ class alignas(kCacheLine) OrderedQueue {
     // Of a node's position: in the line.
     static constexpr std::uintptr_t kInLine = ~(~std::uintptr_t{0} >> 1);
 
-    bool line_is_first() const {
+    bool line_is_first() const SENNIT_REQUIRES(lock_) {
         return heap_count_ == 0 || (!line_.empty() && line_.first().key <= heap_[0].key);
     }
-    Node *first() const { return line_is_first() ? line_.first().node : heap_[0].node; }
-    Node *take_first();
-    void add_to_heap(const Entry &entry);
-    void place(std::uint32_t at, const Entry &entry);
-    void rise(std::uint32_t at, const Entry &entry);
-    void sink(std::uint32_t at, const Entry &entry);
-    void grow();
+    Node *first() const SENNIT_REQUIRES(lock_) {
+        return line_is_first() ? line_.first().node : heap_[0].node;
+    }
+    Node *take_first() SENNIT_REQUIRES(lock_);
+    void add_to_heap(const Entry &entry) SENNIT_REQUIRES(lock_);
+    void place(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
+    void rise(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
+    void sink(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
+    void grow() SENNIT_REQUIRES(lock_);
 
     [[no_unique_address]] AliveMark alive_;
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
-    Line line_;
-    Entry *heap_ = nullptr;
-    std::uint32_t heap_count_ = 0;
-    std::uint32_t capacity_ = 0; // of the heap
+    Line line_ SENNIT_GUARDED_BY(lock_);
+    Entry *heap_ SENNIT_GUARDED_BY(lock_) = nullptr;
+    std::uint32_t heap_count_ SENNIT_GUARDED_BY(lock_) = 0;
+    std::uint32_t capacity_ SENNIT_GUARDED_BY(lock_) = 0; // of the heap
 };
 
 } // namespace sennit::sched

@@ -20,7 +20,7 @@ ParkingLot::Waiter *ParkingLot::Bucket::take(const void *address) {
 
 bool ParkingLot::remove(Waiter &waiter) {
     Bucket &bucket = bucket_of(waiter.address_);
-    bucket.lock.lock();
+    const Guard guard(bucket.lock);
     Waiter *before = nullptr;
     Waiter *at = bucket.first;
     while (at && at != &waiter) {
@@ -29,7 +29,6 @@ bool ParkingLot::remove(Waiter &waiter) {
     }
     if (at)
         bucket.unlink(before, *at);
-    bucket.lock.unlock();
     return at != nullptr;
 }
 
@@ -47,17 +46,17 @@ int ParkingLot::Bucket::keep_own() {
     return kept;
 }
 
-void ParkingLot::before_fork() {
+void ParkingLot::before_fork() SENNIT_ACROSS_FORK {
     for (Bucket &bucket : buckets_)
         bucket.lock.lock();
 }
 
-void ParkingLot::after_fork() {
+void ParkingLot::after_fork() SENNIT_ACROSS_FORK {
     for (Bucket &bucket : buckets_)
         bucket.lock.unlock();
 }
 
-int ParkingLot::after_fork_in_child() {
+int ParkingLot::after_fork_in_child() SENNIT_ACROSS_FORK {
     int kept = 0;
     for (Bucket &bucket : buckets_)
         kept += bucket.keep_own();

@@ -35,11 +35,10 @@ class ParkingLot {
     template <class HasToWait>
     bool enter(Waiter &waiter, HasToWait has_to_wait) {
         Bucket &bucket = bucket_of(waiter.address_);
-        bucket.lock.lock();
+        const Guard guard(bucket.lock);
         const bool waits = has_to_wait();
         if (waits)
             bucket.append(waiter);
-        bucket.lock.unlock();
         return waits;
     }
 
@@ -49,10 +48,9 @@ class ParkingLot {
     int take(const void *address, int most, Tell tell) {
         Bucket &bucket = bucket_of(address);
         int taken = 0;
-        bucket.lock.lock();
+        const Guard guard(bucket.lock);
         for (Waiter *waiter; taken < most && (waiter = bucket.take(address)); ++taken)
             tell(*waiter);
-        bucket.lock.unlock();
         return taken;
     }
 
@@ -71,21 +69,21 @@ class ParkingLot {
     // Waiters of all addresses that hash alike, oldest first.
     struct alignas(kCacheLine) Bucket {
         SpinLock lock;
-        Waiter *first = nullptr;
-        Waiter *last = nullptr;
+        Waiter *first SENNIT_GUARDED_BY(lock) = nullptr; // linked by next_, under the same lock
+        Waiter *last SENNIT_GUARDED_BY(lock) = nullptr;
 
-        void append(Waiter &waiter) {
+        void append(Waiter &waiter) SENNIT_REQUIRES(lock) {
             waiter.next_ = nullptr;
             (last ? last->next_ : first) = &waiter;
             last = &waiter;
         }
-        void unlink(Waiter *before, Waiter &waiter) {
+        void unlink(Waiter *before, Waiter &waiter) SENNIT_REQUIRES(lock) {
             (before ? before->next_ : first) = waiter.next_;
             if (last == &waiter)
                 last = before;
         }
-        Waiter *take(const void *address);
-        int keep_own();
+        Waiter *take(const void *address) SENNIT_REQUIRES(lock);
+        int keep_own() SENNIT_REQUIRES(lock);
     };
 
     Bucket &bucket_of(const void *address) {

@@ -116,17 +116,18 @@ int ReadyQueue::steal_batch(ReadyQueue &victim, int most) {
     if (!victim.lock_.try_lock())
         return 0;
     int taken = 0;
-    while (taken < most && victim.size_ > 0)
-        stolen[taken++] = victim.take_normal(Place::back);
-    victim.add(-taken);
-    victim.lock_.unlock();
+    {
+        const Guard guard(victim.lock_, AlreadyHeld{});
+        while (taken < most && victim.size_ > 0)
+            stolen[taken++] = victim.take_normal(Place::back);
+        victim.add(-taken);
+    }
     if (taken == 0)
         return 0;
-    lock_.lock();
+    const Guard guard(lock_);
     for (int i = taken; i-- > 0;)
         push_normal(stolen[i], Place::back);
     add(taken);
-    lock_.unlock();
     return taken;
 }
 

@@ -32,13 +32,12 @@ class ReadyQueue {
     std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
     void push(Node *node, Place place) {
-        lock_.lock();
+        const Guard guard(lock_);
         if (__builtin_expect(node->priority > 0, 0))
             push_level(node, place);
         else
             push_normal(node, place);
         add(1);
-        lock_.unlock();
     }
 
     // The owner's next task: highest priority, then the front; null when empty.
@@ -48,20 +47,22 @@ class ReadyQueue {
     Node *steal(Place end) {
         if (!lock_.try_lock())
             return nullptr;
-        Node *node = take_locked(end);
-        lock_.unlock();
-        return node;
+        const Guard guard(lock_, AlreadyHeld{});
+        return take_locked(end);
     }
 
     // The task that take_front or steal would give, if accept(node). They look at no other.
     template <class Accept>
     Node *take_front_if(Accept accept) {
-        lock_.lock();
-        return take_if_and_unlock(Place::front, accept);
+        const Guard guard(lock_);
+        return take_locked_if(Place::front, accept);
     }
     template <class Accept>
     Node *steal_if(Place end, Accept accept) {
-        return count() != 0 && lock_.try_lock() ? take_if_and_unlock(end, accept) : nullptr;
+        if (count() == 0 || !lock_.try_lock())
+            return nullptr;
+        const Guard guard(lock_, AlreadyHeld{});
+        return take_locked_if(end, accept);
     }
 
     static constexpr int kMostStolen = 32;
@@ -75,22 +76,19 @@ class ReadyQueue {
     Node *take(Place end) {
         if (count() == 0)
             return nullptr;
-        lock_.lock();
-        Node *node = take_locked(end);
-        lock_.unlock();
-        return node;
+        const Guard guard(lock_);
+        return take_locked(end);
     }
     template <class Accept>
-    Node *take_if_and_unlock(Place end, Accept accept) {
+    Node *take_locked_if(Place end, Accept accept) SENNIT_REQUIRES(lock_) {
         Node *node = peek_locked(end);
         if (node && accept(node))
             take_locked(end);
         else
             node = nullptr;
-        lock_.unlock();
         return node;
     }
-    Node *peek_locked(Place end) {
+    Node *peek_locked(Place end) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(levels_ != nullptr, 0))
             if (Node *node = peek_level(end))
                 return node;
@@ -98,7 +96,7 @@ class ReadyQueue {
             return nullptr;
         return ring_[end == Place::front ? head_ : (head_ + size_ - 1) & (capacity_ - 1)];
     }
-    Node *take_locked(Place end) {
+    Node *take_locked(Place end) SENNIT_REQUIRES(lock_) {
         Node *node = nullptr;
         if (__builtin_expect(levels_ != nullptr, 0))
             node = take_level(end);
@@ -108,13 +106,13 @@ class ReadyQueue {
             add(-1);
         return node;
     }
-    // Only under the lock, so a plain read-modify-write is enough.
-    void add(int change) {
+    // With the lock, so a plain read-modify-write is enough.
+    void add(int change) SENNIT_REQUIRES(lock_) {
         SENNIT_ASSERT(change >= 0 || count() >= static_cast<std::uint32_t>(-change));
         count_.store(count_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change),
                      std::memory_order_relaxed);
     }
-    void push_normal(Node *node, Place place) {
+    void push_normal(Node *node, Place place) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(size_ == capacity_, 0))
             grow();
         if (place == Place::front) {
@@ -125,7 +123,7 @@ class ReadyQueue {
         }
         ++size_;
     }
-    Node *take_normal(Place end) {
+    Node *take_normal(Place end) SENNIT_REQUIRES(lock_) {
         if (size_ == 0)
             return nullptr;
         --size_;
@@ -135,18 +133,19 @@ class ReadyQueue {
         head_ = (head_ + 1) & (capacity_ - 1);
         return node;
     }
-    void grow();
-    void push_level(Node *node, Place place);
-    Node *take_level(Place end);
-    Node *peek_level(Place end);
+    void grow() SENNIT_REQUIRES(lock_);
+    void push_level(Node *node, Place place) SENNIT_REQUIRES(lock_);
+    Node *take_level(Place end) SENNIT_REQUIRES(lock_);
+    Node *peek_level(Place end) SENNIT_REQUIRES(lock_);
 
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
-    Node **ring_ = nullptr;      // of priority 0: size_ nodes from head_ on, the front first
-    std::uint32_t capacity_ = 0; // of ring_, a power of two
-    std::uint32_t head_ = 0;
-    std::uint32_t size_ = 0;
-    Levels *levels_ = nullptr;
+    // Of priority 0: size_ nodes from head_ on, the front first.
+    Node **ring_ SENNIT_GUARDED_BY(lock_) = nullptr;
+    std::uint32_t capacity_ SENNIT_GUARDED_BY(lock_) = 0; // of ring_, a power of two
+    std::uint32_t head_ SENNIT_GUARDED_BY(lock_) = 0;
+    std::uint32_t size_ SENNIT_GUARDED_BY(lock_) = 0;
+    Levels *levels_ SENNIT_GUARDED_BY(lock_) SENNIT_POINTS_TO_GUARDED_BY(lock_) = nullptr;
 };
 
 } // namespace sennit::sched
