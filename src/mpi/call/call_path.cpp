@@ -3,16 +3,13 @@
 
 #include "base/compiler.h"
 
-#include <mutex>
-
 namespace sennit::mpi {
 
 constinit Calls g_calls;
 
 namespace {
 
-// Under the lock.
-void attend_to(unsigned char all) {
+void attend_to(unsigned char all) SENNIT_REQUIRES(g_calls.lock) {
     constexpr const std::int32_t *shut = &Calls::kShut;
     g_calls.attention.store(all, std::memory_order_release);
     g_calls.gate.store((all & ~kRequestTable) == kTasks ? g_calls.teams : shut,
@@ -33,19 +30,19 @@ SENNIT_HOT void tell_senders(const Operation *over) {
 }
 
 void attend_to(Attention what) {
-    const std::lock_guard guard(g_calls.lock);
+    const Guard guard(g_calls.lock);
     attend_to(static_cast<unsigned char>(g_calls.attention.load(std::memory_order_relaxed) | what));
 }
 
 void attend_no_more_to(Attention what) {
-    const std::lock_guard guard(g_calls.lock);
+    const Guard guard(g_calls.lock);
     attend_to(
         static_cast<unsigned char>(g_calls.attention.load(std::memory_order_relaxed) & ~what));
 }
 
 void attend_to_tasks(const std::int32_t *teams) {
     {
-        const std::lock_guard guard(g_calls.lock);
+        const Guard guard(g_calls.lock);
         g_calls.teams = teams;
     }
     attend_to(kTasks);

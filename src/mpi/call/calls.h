@@ -3,7 +3,7 @@
 //
 // State                  what                                        written by
 //   gate, request_gate,    which way a call goes (call_path.h)         who has something to attend
-//   attention, teams                                                   to, under `lock`
+//   attention, teams                                                   to, with `lock`
 //   obstacles              reasons not to try a blocking call in a     queued sends, chaos
 //                          task (engine/attempt.h)
 //   test_rest              what a thread does after a test in vain,    crowd/
@@ -46,7 +46,7 @@ struct Calls {
     std::atomic<void (*)(const Operation *over)> tell_senders{nullptr}; // likewise
 
     SpinLock lock;
-    const std::int32_t *teams = &kShut;
+    const std::int32_t *teams SENNIT_GUARDED_BY(lock) = &kShut;
     int (*serve)(void *) = nullptr;
     const sennit_describer *describer = nullptr;
     RuntimeFunctions runtime;

@@ -6,8 +6,6 @@
 #include "mpi/call/callback_state.h"
 #include "mpi/call/calls.h"
 
-#include <mutex>
-
 namespace sennit::mpi {
 
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
@@ -34,7 +32,7 @@ int kind_of(sennit_task *task) {
 } // namespace
 
 void RuntimeFunctions::find() {
-    const std::lock_guard guard(lock_);
+    const Guard guard(lock_);
     if (found_.load(std::memory_order_relaxed))
         return;
     complete = true;

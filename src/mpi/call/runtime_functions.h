@@ -63,7 +63,7 @@ class RuntimeFunctions {
   private:
     void find();
 
-    SpinLock lock_;
+    SpinLock lock_; // one thread looks them up
     std::atomic<bool> found_{false};
 };
 

@@ -2,8 +2,8 @@
 #include "mpi/crowd/neighbours.h"
 
 #include "base/compiler.h"
+#include "base/guard.h"
 #include "mpi/call/bare.h"
-#include "mpi/call/guard.h"
 #include "mpi/call/members.h"
 #include "mpi/quirks/own_yields.h"
 

@@ -8,6 +8,7 @@
 //   hint.
 #pragma once
 
+#include "base/guard.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/hop.h"
@@ -144,7 +145,7 @@ class Neighbours {
     int key_ = 0; // of the attribute
     // slot + 1, and how often the slot may still be rung; 0: none
     std::atomic<std::uint32_t> recent_[kRecent] = {};
-    pthread_mutex_t making_ = PTHREAD_MUTEX_INITIALIZER;
+    Mutex making_;     // a communicator's ranks are made once
     node::Bell alone_; // without a board: only timers end a sleep on it
 };
 

@@ -34,7 +34,8 @@ namespace sennit::mpi {
 // the next one starts. While there are such, any collective that is started takes its turn, too.
 //
 // State: the turn that holds each object, in a list. Turns that wait hang behind the holder, in
-// order. All of it is under a mutex. Capacity: any number; a turn lives in the frame of its call.
+// order. One mutex guards all of it, the links too. Capacity: any number; a turn lives in the frame
+// of its call.
 
 class Turn;
 
@@ -45,8 +46,8 @@ class Turns {
 
   private:
     friend class Turn;
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    Turn *holders_ = nullptr;
+    Mutex mutex_;
+    Turn *holders_ SENNIT_GUARDED_BY(mutex_) = nullptr;
     std::atomic<int> count_{0};
 };
 
@@ -64,7 +65,7 @@ class Turn {
     Turn &operator=(const Turn &) = delete;
 
   private:
-    Turn *take_or_find_holder();
+    Turn *take_or_find_holder() SENNIT_REQUIRES(turns_.mutex_);
 
     Turns &turns_;
     Object object_;

@@ -2,9 +2,9 @@
 #include "mpi/engine/helpers.h"
 
 #include "base/assert.h"
+#include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/guard.h"
 
 #include <csignal>
 #include <cstdio>
@@ -45,7 +45,7 @@ bool Helpers::add_thread() {
     return start_thread(run, this);
 }
 
-// ---- under the mutex ----------------------------------------------------------------------------
+// ---- the queue ----------------------------------------------------------------------------------
 
 void Helpers::queue(Job &job) {
     Job **const at = job.brief ? end_ : &jobs_;
@@ -83,7 +83,7 @@ void Helpers::await() {
     do {
         while (!jobs_) {
             to_take_ = 0;
-            pthread_cond_wait(&there_, &mutex_);
+            mutex_.wait(there_);
         }
     } while (to_take_ == 0 && active_ > 0 && !watch());
 }
@@ -100,7 +100,7 @@ bool Helpers::watch() {
     }
     int error = 0;
     while (error == 0 && jobs_ && to_take_ == 0 && active_ > 0)
-        error = pthread_cond_clockwait(&there_, &mutex_, CLOCK_MONOTONIC, &end);
+        error = mutex_.wait_until(there_, end);
     return jobs_ && (to_take_ > 0 || active_ == 0 || begun_ == begun);
 }
 

@@ -11,6 +11,8 @@
 // threads are idle, under a mutex. Threads stay for later jobs.
 #pragma once
 
+#include "base/guard.h"
+
 #include <pthread.h>
 
 namespace sennit::mpi {
@@ -35,21 +37,22 @@ class Helpers {
 
     static void *run(void *helpers);
     void work();
-    void await();
-    bool watch();
-    Job *take();
-    void queue(Job &job);
-    bool drop(const Job &job);
+    void await() SENNIT_REQUIRES(mutex_);
+    bool watch() SENNIT_REQUIRES(mutex_);
+    Job *take() SENNIT_REQUIRES(mutex_);
+    void queue(Job &job) SENNIT_REQUIRES(mutex_);
+    bool drop(const Job &job) SENNIT_REQUIRES(mutex_);
     bool add_thread();
 
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    Mutex mutex_;
     pthread_cond_t there_ = PTHREAD_COND_INITIALIZER;
-    Job *jobs_ = nullptr; // brief jobs come last
-    Job **end_ = &jobs_;
-    int to_take_ = 0;         // jobs that an idle thread takes without waiting for others
-    int idle_ = 0;            // idle threads, and threads that begin
-    int active_ = 0;          // threads that make a call
-    unsigned long begun_ = 0; // calls that were begun
+    Job *jobs_ SENNIT_GUARDED_BY(mutex_) = nullptr; // brief jobs come last
+    Job **end_ SENNIT_GUARDED_BY(mutex_) = &jobs_;
+    // Jobs that an idle thread takes without waiting for others.
+    int to_take_ SENNIT_GUARDED_BY(mutex_) = 0;
+    int idle_ SENNIT_GUARDED_BY(mutex_) = 0;            // idle threads, and threads that begin
+    int active_ SENNIT_GUARDED_BY(mutex_) = 0;          // threads that make a call
+    unsigned long begun_ SENNIT_GUARDED_BY(mutex_) = 0; // calls that were begun
 };
 
 // May threads beside the program's call MPI, if there is no task runtime?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/progress_thread.h"
 
-#include "mpi/call/guard.h"
+#include "base/guard.h"
 #include "mpi/options.h"
 
 #include <csignal>
@@ -19,7 +19,7 @@ void ProgressThread::run() {
         {
             const Guard guard(mutex_);
             while (!stopping_ && tickets_.pending_acquire() == 0)
-                pthread_cond_wait(&changed_, &mutex_);
+                mutex_.wait(changed_);
             if (stopping_)
                 return;
         }

@@ -4,6 +4,7 @@
 // it needs MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include "base/guard.h"
 #include "mpi/engine/tickets.h"
 
 #include <atomic>
@@ -34,9 +35,9 @@ class ProgressThread {
 
     const Tickets &tickets_;
     int (*const progress_)();
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    Mutex mutex_;
     pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
-    bool stopping_ = false; // with mutex_
+    bool stopping_ SENNIT_GUARDED_BY(mutex_) = false;
     std::atomic<bool> running_{false};
     pthread_t thread_{};
 };

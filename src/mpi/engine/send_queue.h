@@ -4,15 +4,15 @@
 // wait here, in the order of their keys. Of the sends with the same communicator, peer and tag, the
 // first one goes first. It also goes before a send of this kind that need not wait.
 //
-// State: queued_, under mutex_. The mutex is held while a send is started, too: two threads must
-// not start sends of one channel in the wrong order.
+// State: queued_. The mutex is held while a send is started, too: two threads must not start sends
+// of one channel in the wrong order.
 //
 // Capacity: any number. To find the next send, all are looked at.
 #pragma once
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "mpi/call/array.h"
-#include "mpi/call/guard.h"
 #include "mpi/engine/tickets.h"
 #include "mpi/engine/urgency.h"
 
@@ -51,15 +51,15 @@ class SendQueue {
 
   private:
     int start_some(std::int64_t (*clock)());
-    Ticket &take(int at);
-    int first() const;
+    Ticket &take(int at) SENNIT_REQUIRES(mutex_);
+    int first() const SENNIT_REQUIRES(mutex_);
     void heard(int peer, int tag, int priority);
 
     Flow &flow_;
     Tickets &tickets_;
     Urgency &urgency_;
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    Array<Ticket *> queued_; // in the order of their calls
+    Mutex mutex_;
+    Array<Ticket *> queued_ SENNIT_GUARDED_BY(mutex_); // in the order of their calls
     std::atomic<int> count_{0};
 };
 

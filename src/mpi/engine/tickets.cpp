@@ -50,10 +50,9 @@ void Tickets::finish_now(Ticket &ticket) {
     if (ticket.fulfils && ticket.error == MPI_SUCCESS) // else its error handler is called
         return to_fulfil_.push(&ticket);
     if (ticket.finished) {
-        to_call_lock_.lock();
+        const Guard guard(to_call_lock_);
         to_call_.push(&ticket);
         to_call_count_.store(to_call_count() + 1, std::memory_order_relaxed);
-        to_call_lock_.unlock();
         return;
     }
     end_pending();
@@ -83,11 +82,10 @@ int Tickets::finish_late() {
 }
 
 Ticket *Tickets::pop_to_call() {
-    to_call_lock_.lock();
+    const Guard guard(to_call_lock_);
     Ticket *const first = to_call_.pop();
     if (first)
         to_call_count_.store(to_call_count() - 1, std::memory_order_relaxed);
-    to_call_lock_.unlock();
     SENNIT_ASSERT(!first || first->state.step(TicketState::called));
     return first;
 }

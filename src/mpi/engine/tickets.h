@@ -7,7 +7,7 @@
 //   pending_   how many are not over               any thread
 //   requests_, waiting_, special_, late_, orders   the token's holder
 //   to_fulfil_ are over and fulfil an event        the token's holder, who takes all
-//   to_call_   are over and call back              any thread, under its lock
+//   to_call_   are over and call back              any thread, with its lock
 //
 // Capacity: any number. The arrays grow and keep their memory, because the number of suspended
 // tasks has peaks. The cost of a turn does not grow with the number (rotation.h).
@@ -421,9 +421,9 @@ class Tickets {
     Array<Late> late_;
     List<Ticket> to_fulfil_;
 
-    std::atomic<int> to_call_count_{0}; // written under the lock
+    std::atomic<int> to_call_count_{0}; // written with the lock
     SpinLock to_call_lock_;
-    List<Ticket> to_call_;
+    List<Ticket> to_call_ SENNIT_GUARDED_BY(to_call_lock_);
 };
 
 } // namespace sennit::mpi

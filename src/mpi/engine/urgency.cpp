@@ -26,7 +26,8 @@ void Urgency::receive_next() {
     receive(&incoming_, 2, MPI_INT, MPI_ANY_SOURCE, 0, comm_, &incoming_request_);
 }
 
-void Urgency::begin() {
+// No other thread is here yet.
+void Urgency::begin() SENNIT_NOT_CHECKED {
     static constexpr auto size = SENNIT_BARE(Comm_size);
     const Inside inside;
     if (!make_private_comm(&comm_, "SENNIT_POLICY=global") || size(comm_, &ranks_) != MPI_SUCCESS)
@@ -41,7 +42,8 @@ void Urgency::begin() {
     on_.store(true, std::memory_order_release);
 }
 
-void Urgency::end() {
+// No other thread is here any more, and it waits for other ranks.
+void Urgency::end() SENNIT_NOT_CHECKED {
     if (!on())
         return;
     static constexpr auto reduce = SENNIT_BARE(Reduce_scatter_block);
@@ -75,7 +77,7 @@ void Urgency::tell(const Operation &operation, int priority) {
     static constexpr auto test = SENNIT_BARE(Test);
     static constexpr auto send = SENNIT_BARE(Isend);
     const Inside inside;
-    lock_.lock();
+    const Guard guard(lock_);
     Outgoing &out = outgoing_[next_];
     int free = 1;
     if (out.request != MPI_REQUEST_NULL)
@@ -86,7 +88,6 @@ void Urgency::tell(const Operation &operation, int priority) {
         if (send(&out.word, 2, MPI_INT, operation.peer, 0, comm_, &out.request) == MPI_SUCCESS)
             ++told_[operation.peer];
     }
-    lock_.unlock();
 }
 
 bool Urgency::take_next(int &peer, Word &word) {
@@ -105,20 +106,17 @@ bool Urgency::take_next(int &peer, Word &word) {
 int Urgency::told(const Operation &operation) {
     if (!is_world(operation))
         return -1;
-    lock_.lock();
+    const Guard guard(lock_);
     Remembered &place = place_of(operation.peer, operation.tag);
-    const bool there = place.sender == operation.peer + 1 && place.tag == operation.tag;
-    const int priority = there ? place.priority : -1;
-    if (there)
-        place.sender = 0;
-    lock_.unlock();
-    return priority;
+    if (place.sender != operation.peer + 1 || place.tag != operation.tag)
+        return -1;
+    place.sender = 0;
+    return place.priority;
 }
 
 void Urgency::remember(int peer, int tag, int priority) {
-    lock_.lock();
+    const Guard guard(lock_);
     place_of(peer, tag) = {peer + 1, tag, priority};
-    lock_.unlock();
 }
 
 } // namespace sennit::mpi

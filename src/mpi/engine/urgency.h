@@ -21,8 +21,8 @@
 
 namespace sennit::mpi {
 
-// State: what was told of messages that are not sent yet, and words on their way, both under lock_.
-// Incoming words belong to the thread that polls.
+// State: what was told of messages that are not sent yet, and words on their way. Incoming words
+// belong to the thread that polls.
 //
 // Capacity: kPlaces messages; if two have the same place, the newer one is kept. kOutgoing words on
 // their way; if all are taken, a new word is not told.
@@ -81,14 +81,14 @@ class Urgency {
 
     bool take_next(int &peer, Word &word);
     void receive_next();
-    Remembered &place_of(int peer, int tag);
+    Remembered &place_of(int peer, int tag) SENNIT_REQUIRES(lock_);
 
     std::atomic<bool> on_{false};
     SpinLock lock_;
-    Remembered *remembered_ = nullptr; // kPlaces of them, while it is on
-    Outgoing outgoing_[kOutgoing];
-    int next_ = 0;        // of outgoing_
-    int *told_ = nullptr; // how many words were sent to each rank
+    Remembered *remembered_ SENNIT_GUARDED_BY(lock_) = nullptr; // kPlaces of them, while it is on
+    Outgoing outgoing_[kOutgoing] SENNIT_GUARDED_BY(lock_);
+    int next_ SENNIT_GUARDED_BY(lock_) = 0;        // of outgoing_
+    int *told_ SENNIT_GUARDED_BY(lock_) = nullptr; // how many words were sent to each rank
     MPI_Comm comm_{};
     int ranks_ = 0;
     int heard_ = 0; // words that came

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/extensions/continuations.h"
 
+#include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/guard.h"
 #include "mpi/call/status.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
@@ -57,7 +57,10 @@ void Continuations::announce(Request &request) {
 void Continuations::complete_request(Request &request) {
     static constexpr auto rsend = SENNIT_BARE(Rsend);
     request.active = false;
-    outside_task([&] { return rsend(nullptr, 0, MPI_BYTE, 0, request.tag, self_); });
+    outside_task([&] {
+        mutex_.assert_held();
+        return rsend(nullptr, 0, MPI_BYTE, 0, request.tag, self_);
+    });
 }
 
 void Continuations::destroy_if_unused(Request &request) {
@@ -96,12 +99,12 @@ void Continuations::call_first(Request &request, bool here) {
     Continuation *continuation = request.ready.pop();
     --request.ready_count;
     announce(request);
-    pthread_mutex_unlock(&mutex_);
+    mutex_.unlock();
     if (here)
         callbacks_.run_here(function_of(*continuation), call, continuation);
     else
         callbacks_.run(function_of(*continuation), call, continuation);
-    pthread_mutex_lock(&mutex_);
+    mutex_.lock();
 }
 
 bool Continuations::may_call(const Request &request, bool application) {
@@ -172,7 +175,10 @@ void Continuations::close() {
     static constexpr auto comm_free = SENNIT_BARE(Comm_free);
     const Guard guard(mutex_);
     if (has_self_ && !any())
-        outside_task([&] { return comm_free(&self_); });
+        outside_task([&] {
+            mutex_.assert_held();
+            return comm_free(&self_);
+        });
     has_self_ = false;
 }
 
@@ -209,6 +215,7 @@ int Continuations::make(bool poll_only, bool any_thread, int max_poll, MPI_Reque
     request->any_thread = any_thread;
     request->max_poll = max_poll;
     const int error = outside_task([&] {
+        mutex_.assert_held();
         if (!has_self_) {
             if (const int failure = comm_dup(MPI_COMM_SELF, &self_); failure != MPI_SUCCESS)
                 return failure;

@@ -11,13 +11,14 @@
 // State                what                                       touched by
 //   count_             how many requests there are                any thread reads
 //   callable_          continuations that whoever polls may call  any thread reads
-//   buckets_, all_ ... the requests and their continuations       any thread, under mutex_
+//   buckets_, all_ ... the requests and their continuations       any thread, with mutex_
 //
 // The mutex is not held while a continuation is called, or while the operations of one are tested.
 //
 // Capacity: any number.
 #pragma once
 
+#include "base/guard.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/list.h"
@@ -27,7 +28,6 @@
 #include <atomic>
 #include <cstdint>
 #include <mpi.h>
-#include <pthread.h>
 #include <sched.h>
 
 namespace sennit::mpi {
@@ -75,30 +75,29 @@ class Continuations {
     friend class Attendance;
     static constexpr unsigned kBucketBits = 8;
 
-    // All of these with mutex_.
-    Request **bucket_of(MPI_Request handle);
-    Request *find(MPI_Request handle);
-    void announce(Request &request);
-    void complete_request(Request &request);
-    void destroy_if_unused(Request &request);
-    void leave(Request &request);
-    bool may_call(const Request &request, bool application);
+    Request **bucket_of(MPI_Request handle) SENNIT_REQUIRES(mutex_);
+    Request *find(MPI_Request handle) SENNIT_REQUIRES(mutex_);
+    void announce(Request &request) SENNIT_REQUIRES(mutex_);
+    void complete_request(Request &request) SENNIT_REQUIRES(mutex_);
+    void destroy_if_unused(Request &request) SENNIT_REQUIRES(mutex_);
+    void leave(Request &request) SENNIT_REQUIRES(mutex_);
+    bool may_call(const Request &request, bool application) SENNIT_REQUIRES(mutex_);
     // Call the first that is ready: `here`, or as Callbacks thinks best. The mutex is not held
     // meanwhile.
-    void call_first(Request &request, bool here);
+    void call_first(Request &request, bool here) SENNIT_REQUIRES(mutex_);
 
     static void call(void *continuation);
 
     Callbacks &callbacks_;
     std::atomic<int> count_{0};
     std::atomic<int> callable_{0};
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    Request *buckets_[1u << kBucketBits] = {}; // by handle
-    Request *all_ = nullptr;
-    std::uint64_t pass_ = 0;
-    int made_ = 0;
-    bool has_self_ = false;
-    MPI_Comm self_{}; // of the receives that the requests are
+    Mutex mutex_ SENNIT_BEFORE(g_calls.lock); // attend_to()
+    Request *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {}; // by handle
+    Request *all_ SENNIT_GUARDED_BY(mutex_) = nullptr;
+    std::uint64_t pass_ SENNIT_GUARDED_BY(mutex_) = 0;
+    int made_ SENNIT_GUARDED_BY(mutex_) = 0;
+    bool has_self_ SENNIT_GUARDED_BY(mutex_) = false;
+    MPI_Comm self_ SENNIT_GUARDED_BY(mutex_){}; // of the receives that the requests are
 };
 
 struct Continuation {

@@ -4,8 +4,8 @@
 // override.
 #include "mpi/extensions/fortran.h"
 
+#include "base/guard.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/guard.h"
 #include "mpi/call/runtime.h"
 #include "mpi/extensions/continuations.h"
 
@@ -121,8 +121,8 @@ const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused
         std::size_t count;
         MPI_Datatype types[1];
     };
-    static Known *known = nullptr;
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static constinit Mutex mutex;
+    static Known *known SENNIT_GUARDED_BY(mutex) = nullptr;
     static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
     static constexpr auto size_of = SENNIT_BARE(Comm_size);
     static constexpr auto remote_size_of = SENNIT_BARE(Comm_remote_size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/record/record.h"
 
+#include "base/guard.h"
 #include "mpi/call/bare.h"
-#include "mpi/call/guard.h"
 #include "mpi/engine/engine.h"
 
 #include <cstdlib>

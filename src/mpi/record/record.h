@@ -2,6 +2,7 @@
 // What is kept about requests and communicators.
 #pragma once
 
+#include "base/guard.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
 #include "mpi/call/operation.h"
@@ -13,7 +14,6 @@
 #include <atomic>
 #include <cstdint>
 #include <mpi.h>
-#include <pthread.h>
 
 namespace sennit::mpi {
 
@@ -53,11 +53,11 @@ class PersistentRequests {
     struct Known;
     static constexpr unsigned kBucketBits = 10;
 
-    Known **place_of(MPI_Request request);
+    Known **place_of(MPI_Request request) SENNIT_REQUIRES(mutex_);
     bool is_known(MPI_Request request);
 
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    Known *buckets_[1u << kBucketBits] = {};
+    Mutex mutex_;
+    Known *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {};
     std::atomic<int> known_{0};
 };
 

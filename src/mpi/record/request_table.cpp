@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 namespace sennit::mpi {
 
@@ -14,7 +13,7 @@ bool RequestTable::at_place_of(MPI_Request request, Visit visit) {
     const std::uintptr_t handle = handle_bits(request);
     for (unsigned way = 0; way < kWays; ++way) {
         Place &here = place(handle, way);
-        const std::lock_guard guard(here.lock);
+        const Guard guard(here.lock);
         if (!here.is_of(handle))
             continue;
         visit(here);
@@ -29,7 +28,7 @@ unsigned RequestTable::way_for(std::uintptr_t handle) {
     unsigned found = kWays;
     for (unsigned way = 0; way < kWays; ++way) {
         Place &here = place(handle, way);
-        const std::lock_guard guard(here.lock);
+        const Guard guard(here.lock);
         if (here.is_of(handle))
             return way;
         if (found == kWays && !here.facts.call)
@@ -44,7 +43,7 @@ void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
     if (follows()) [[unlikely]]
         return put_followed(handle, facts);
     Place &here = places_[bucket_of_bits(handle, kPlaceBits)];
-    const std::lock_guard guard(here.lock);
+    const Guard guard(here.lock);
     here.handle = handle;
     here.facts = facts;
 }
@@ -52,28 +51,42 @@ void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
 [[gnu::noinline]] void RequestTable::put_followed(std::uintptr_t handle,
                                                   const RequestFacts &facts) {
     Place &here = place(handle, way_for(handle));
-    const std::lock_guard guard(here.lock);
+    const Guard guard(here.lock);
     here.handle = handle;
     here.facts = facts;
     here.parts = facts.withheld;
 }
 
 bool RequestTable::find(MPI_Request request, RequestFacts &facts) {
-    return at_place_of(request, [&](const Place &here) { facts = here.facts; });
+    return at_place_of(request, [&](const Place &here) {
+        here.lock.assert_held();
+        facts = here.facts;
+    });
 }
 
 void RequestTable::remove(MPI_Request request) {
-    at_place_of(request, [](Place &here) { here.facts.call = nullptr; });
+    at_place_of(request, [](Place &here) {
+        here.lock.assert_held();
+        here.facts.call = nullptr;
+    });
 }
 
 void RequestTable::restarted(MPI_Request request) {
-    if (follows())
-        at_place_of(request, [](Place &here) { here.facts.withheld = here.parts; });
+    if (!follows())
+        return;
+    at_place_of(request, [](Place &here) {
+        here.lock.assert_held();
+        here.facts.withheld = here.parts;
+    });
 }
 
 void RequestTable::ready(MPI_Request request, int parts) {
-    if (follows())
-        at_place_of(request, [&](Place &here) { here.facts.withheld -= parts; });
+    if (!follows())
+        return;
+    at_place_of(request, [&](Place &here) {
+        here.lock.assert_held();
+        here.facts.withheld -= parts;
+    });
 }
 
 void RequestTable::forget(const MPI_Comm *comm) {
@@ -81,7 +94,7 @@ void RequestTable::forget(const MPI_Comm *comm) {
         return;
     const std::uintptr_t group = comm ? handle_bits(*comm) : 0;
     for (Place &place : places_) {
-        const std::lock_guard guard(place.lock);
+        const Guard guard(place.lock);
         if (place.facts.group == group)
             place.facts.call = nullptr;
     }

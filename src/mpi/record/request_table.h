@@ -82,11 +82,14 @@ class RequestTable {
   private:
     struct alignas(64) Place {
         SpinLock lock;
-        std::uintptr_t handle = 0;
-        RequestFacts facts = {nullptr, 0, 0, 0, 0, 0, -1}; // no call: nothing is known
-        int parts = -1;                                    // all of a partitioned one's
+        std::uintptr_t handle SENNIT_GUARDED_BY(lock) = 0;
+        // No call: nothing is known.
+        RequestFacts facts SENNIT_GUARDED_BY(lock) = {nullptr, 0, 0, 0, 0, 0, -1};
+        int parts SENNIT_GUARDED_BY(lock) = -1; // all of a partitioned one's
 
-        bool is_of(std::uintptr_t other) const { return facts.call && handle == other; }
+        bool is_of(std::uintptr_t other) const SENNIT_REQUIRES(lock) {
+            return facts.call && handle == other;
+        }
     };
     static bool notes() {
         return (g_calls.attention.load(std::memory_order_relaxed) & kRequestTable) != 0;

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/guard.h"
 #include "mpi/call/members.h"
 #include "mpi/call/private_comm.h"
 
@@ -130,6 +130,7 @@ KnownGroup *Timeline::known(MPI_Comm comm) {
     int there = 0;
     const Guard guard(mutex_);
     outside_task([&] {
+        mutex_.assert_held();
         if (!has_key_)
             has_key_ = create(MPI_COMM_NULL_COPY_FN, free_group, &key_, nullptr) == MPI_SUCCESS;
         if (get(comm, key_, &found, &there) == MPI_SUCCESS && !there) {

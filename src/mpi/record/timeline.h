@@ -7,7 +7,7 @@
 // State         what                                         touched by
 //   on_         does anybody want to know?                   any thread reads
 //   traces_     constant from MPI_Init to MPI_Finalize       any thread reads
-//   key_, latest_  what is known of communicators: an        any thread, under mutex_
+//   key_, latest_  what is known of communicators: an        any thread, with mutex_
 //               attribute, which goes with its communicator as a handle does not
 //   clock_comm_, has_clocks_                                 MPI_Init, MPI_Finalize
 //
@@ -15,13 +15,14 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/guard.h"
+#include "mpi/call/calls.h"
 #include "mpi/call/object.h"
 #include "mpi/record/traffic.h"
 #include "sennit.h"
 
 #include <cstdint>
 #include <mpi.h>
-#include <pthread.h>
 
 namespace sennit::mpi {
 
@@ -108,16 +109,16 @@ class Timeline {
     void post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request);
     KnownGroup *known(MPI_Comm comm);
     KnownGroup *known(Object object);
-    void choose();
+    void choose() SENNIT_REQUIRES(mutex_);
 
     bool on_ = false; // written atomically, see on()
     bool traces_ = false;
     Traffic traffic_;
     bool has_clocks_ = false;
-    bool has_key_ = false;
-    int key_ = 0;
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    std::uintptr_t latest_ = 0;
+    Mutex mutex_ SENNIT_BEFORE(g_calls.lock); // attend_to()
+    bool has_key_ SENNIT_GUARDED_BY(mutex_) = false;
+    int key_ SENNIT_GUARDED_BY(mutex_) = 0;
+    std::uintptr_t latest_ SENNIT_GUARDED_BY(mutex_) = 0;
     MPI_Comm clock_comm_{}; // valid while has_clocks_
 };
 

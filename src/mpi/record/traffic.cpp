@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/record/traffic.h"
 
+#include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/guard.h"
 #include "mpi/call/object.h"
 
 #include <cstdlib>

@@ -7,11 +7,11 @@
 // kMostRows pairs of process and tag. What finds no place or no memory is not counted.
 #pragma once
 
+#include "base/guard.h"
 #include "sennit.h"
 
 #include <atomic>
 #include <cstdint>
-#include <pthread.h>
 
 namespace sennit::mpi {
 
@@ -41,10 +41,10 @@ class Traffic {
     struct Rows;
     static constexpr unsigned kBucketBits = 10;
 
-    Rows **place_of(std::uint32_t account);
+    Rows **place_of(std::uint32_t account) SENNIT_REQUIRES(mutex_);
 
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    Rows *buckets_[1u << kBucketBits] = {};
+    Mutex mutex_;
+    Rows *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {};
     std::atomic<int> watched_{0};
 };
 

@@ -10,7 +10,6 @@
 #include "mpi/engine/engine.h"
 
 #include <dlfcn.h>
-#include <mutex>
 #include <sched.h>
 
 namespace sennit::mpi {
@@ -51,7 +50,7 @@ class FileQueue::Work {
 
 // Is it the only operation on its file?
 bool FileQueue::put_in(FileAccess &access) {
-    const std::lock_guard guard(lock_);
+    const Guard guard(lock_);
     count_.fetch_add(1, std::memory_order_relaxed);
     FileAccess *last = oldest_;
     while (last && last->call.file != access.call.file)
@@ -67,9 +66,14 @@ bool FileQueue::put_in(FileAccess &access) {
     return false;
 }
 
+FileAccess *FileQueue::oldest() {
+    const Guard guard(lock_);
+    return oldest_;
+}
+
 // Returns the next operation on the file, or null.
 FileAccess *FileQueue::take_out(const FileAccess &oldest) {
-    const std::lock_guard guard(lock_);
+    const Guard guard(lock_);
     count_.fetch_sub(1, std::memory_order_relaxed);
     FileAccess **at = &oldest_;
     while (*at != &oldest)
@@ -271,10 +275,7 @@ void FileQueue::work() {
     if (!Work::may_begin(*this))
         return;
     const Work work(*this);
-    lock_.lock();
-    FileAccess *oldest = oldest_;
-    lock_.unlock();
-    while (oldest) {
+    for (FileAccess *oldest = this->oldest(); oldest;) {
         FileAccess *const of_next_file = oldest->next_file;
         const FileAccess::State state = oldest->state.load(std::memory_order_acquire);
         if (state == FileAccess::State::queued) {

@@ -12,7 +12,7 @@
 //
 // State       what                                                     touched by
 //   count_    how many there are                                       any thread
-//   oldest_   of each file, in a list; those behind it hang on it      any thread, under lock_
+//   oldest_   of each file, in a list; those behind it hang on it      any thread, with lock_
 //   working_  one thread at a time tests them and starts the next      who takes it
 //
 // Capacity: any number; a turn looks at one of each file.
@@ -57,10 +57,11 @@ class FileQueue {
 
     bool put_in(FileAccess &access);
     FileAccess *take_out(const FileAccess &oldest);
+    FileAccess *oldest();
 
     std::atomic<int> count_{0};
-    SpinLock lock_; // of the links
-    FileAccess *oldest_ = nullptr;
+    SpinLock lock_; // also of the links
+    FileAccess *oldest_ SENNIT_GUARDED_BY(lock_) = nullptr;
     std::atomic<bool> working_{false};
 };
 
