@@ -3,9 +3,9 @@
 #include "dlb/callbacks.h"
 
 #include "base/compiler.h"
+#include "base/guard.h"
 
 #include <cstddef>
-#include <pthread.h>
 
 namespace {
 
@@ -14,18 +14,16 @@ struct Callback {
     void *argument;
 };
 constexpr int kLast = dlb_callback_disable_cpu_set;
-pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-Callback g_callbacks[kLast + 1];
+constinit sennit::Mutex g_mutex;
+Callback g_callbacks[kLast + 1] SENNIT_GUARDED_BY(g_mutex);
 
 bool is_callback(int which) {
     return which >= dlb_callback_set_num_threads && which <= kLast;
 }
 
 Callback callback(int which) {
-    pthread_mutex_lock(&g_mutex);
-    const Callback found = g_callbacks[which];
-    pthread_mutex_unlock(&g_mutex);
-    return found;
+    const sennit::Guard guard(g_mutex);
+    return g_callbacks[which];
 }
 
 } // namespace
@@ -42,9 +40,8 @@ extern "C" {
 SENNIT_EXPORT int DLB_CallbackSet(dlb_callbacks_t which, dlb_callback_t function, void *argument) {
     if (!is_callback(which))
         return DLB_ERR_NOCBK;
-    pthread_mutex_lock(&g_mutex);
+    const sennit::Guard guard(g_mutex);
     g_callbacks[which] = {function, argument};
-    pthread_mutex_unlock(&g_mutex);
     return DLB_SUCCESS;
 }
 

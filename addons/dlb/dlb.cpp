@@ -4,6 +4,7 @@
 #include "dlb/callbacks.h"
 
 #include "base/compiler.h"
+#include "base/guard.h"
 #include "base/small_file.h"
 #include "node/look.h"
 #include "node/pool.h"
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <iterator>
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -20,29 +20,20 @@ namespace {
 
 using namespace sennit::node;
 
-// One for the process. All but the two flags is under the mutex.
+// One for the process.
 struct State {
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    sennit::Mutex mutex;
     std::atomic<bool> initialized{false};
     std::atomic<bool> enabled{true};
     // What this process looks at; opened by whoever needs it first.
-    Board board;
-    int users = 0; // DLB_Init and DLB_DROM_Attach
-    Cores owned;   // as DLB_PollDROM has told it
+    Board board SENNIT_GUARDED_BY(mutex);
+    int users SENNIT_GUARDED_BY(mutex) = 0; // DLB_Init and DLB_DROM_Attach
+    Cores owned SENNIT_GUARDED_BY(mutex);   // as DLB_PollDROM has told it
 };
 constinit State g_state;
 thread_local bool t_lent = false;
 
-class Guard {
-  public:
-    Guard() { pthread_mutex_lock(&g_state.mutex); }
-    ~Guard() { pthread_mutex_unlock(&g_state.mutex); }
-    Guard(const Guard &) = delete;
-    Guard &operator=(const Guard &) = delete;
-};
-
-// Under the mutex.
-int open_board() {
+int open_board() SENNIT_REQUIRES(g_state.mutex) {
     if (g_state.users > 0) {
         ++g_state.users;
         return DLB_SUCCESS;
@@ -56,12 +47,12 @@ int open_board() {
     return DLB_SUCCESS;
 }
 
-void close_board() {
+void close_board() SENNIT_REQUIRES(g_state.mutex) {
     if (--g_state.users == 0)
         g_state.board.close();
 }
 
-int find_slot(int pid) {
+int find_slot(int pid) SENNIT_REQUIRES(g_state.mutex) {
     int found = kNobody;
     g_state.board.each([&](int number, Slot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) != 0 &&
@@ -71,7 +62,7 @@ int find_slot(int pid) {
     return found;
 }
 
-Cores owned_by(int slot) {
+Cores owned_by(int slot) SENNIT_REQUIRES(g_state.mutex) {
     Cores cores;
     const CoreTable &table = g_state.board.core_table();
     for (int core = 0; core < table.end(); ++core)
@@ -95,13 +86,14 @@ bool has_core(const_dlb_cpu_set_t mask, int core) {
 }
 
 // A process that owns cores now is to own as many when they are divided anew.
-void keep_division() {
+void keep_division() SENNIT_REQUIRES(g_state.mutex) {
     Memory &memory = g_state.board.policy_memory();
     memory = {};
     std::size_t next = 0;
     g_state.board.each([&](int number, Slot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) == 0 || slot.member.leftover)
             return;
+        g_state.mutex.assert_held();
         const int owned = owned_by(number).count();
         int first = number; // of its job: it stands for the program
         for (int i = number; i-- > 0;)
@@ -154,7 +146,7 @@ int lend_idle(Takes takes) {
         return DLB_ERR_NOINIT;
     if (!g_state.enabled.load(std::memory_order_relaxed))
         return DLB_ERR_DISBLD;
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     const int slot = find_slot(0);
     CoreTable &table = g_state.board.core_table();
     int lent = 0;
@@ -188,7 +180,7 @@ int acquire(int most) {
 }
 
 int set_enabled(bool enabled) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     if (g_state.enabled.load(std::memory_order_relaxed) == enabled)
@@ -202,7 +194,7 @@ int set_enabled(bool enabled) {
 extern "C" {
 
 SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_INIT;
     if (const int error = open_board())
@@ -214,7 +206,7 @@ SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *) {
 }
 
 SENNIT_EXPORT int DLB_Finalize() {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     if (t_lent)
@@ -325,7 +317,7 @@ SENNIT_EXPORT int DLB_ReturnCpuMask(const_dlb_cpu_set_t) {
 }
 
 SENNIT_EXPORT int DLB_PollDROM(int *count, dlb_cpu_set_t mask) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     const int slot = find_slot(0);
@@ -349,7 +341,7 @@ SENNIT_EXPORT int DLB_PollDROM_Update() {
 }
 
 SENNIT_EXPORT int DLB_CheckCpuAvailability(int core) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     const int slot = find_slot(0);
@@ -365,12 +357,12 @@ SENNIT_EXPORT int DLB_CheckCpuAvailability(int core) {
 }
 
 SENNIT_EXPORT int DLB_DROM_Attach() {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     return open_board();
 }
 
 SENNIT_EXPORT int DLB_DROM_Detach() {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == (g_state.initialized.load(std::memory_order_relaxed) ? 1 : 0))
         return DLB_ERR_NOSHMEM;
     close_board();
@@ -378,7 +370,7 @@ SENNIT_EXPORT int DLB_DROM_Detach() {
 }
 
 SENNIT_EXPORT int DLB_DROM_GetNumCpus(int *count) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const int of_pool = g_state.board.pool().cores.count();
@@ -387,7 +379,7 @@ SENNIT_EXPORT int DLB_DROM_GetNumCpus(int *count) {
 }
 
 SENNIT_EXPORT int DLB_DROM_GetPidList(int *pids, int *count, int most) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     *count = 0;
@@ -399,7 +391,7 @@ SENNIT_EXPORT int DLB_DROM_GetPidList(int *pids, int *count, int most) {
 }
 
 SENNIT_EXPORT int DLB_DROM_GetProcessMask(int pid, dlb_cpu_set_t mask, dlb_drom_flags_t) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const int slot = find_slot(pid);
@@ -411,7 +403,7 @@ SENNIT_EXPORT int DLB_DROM_GetProcessMask(int pid, dlb_cpu_set_t mask, dlb_drom_
 
 SENNIT_EXPORT int DLB_DROM_SetProcessMask(int pid, const_dlb_cpu_set_t mask,
                                           dlb_drom_flags_t flags) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const int slot = find_slot(pid);
@@ -448,7 +440,7 @@ SENNIT_EXPORT int DLB_DROM_SetProcessMaskStr(int pid, const char *list, dlb_drom
 }
 
 SENNIT_EXPORT int DLB_DROM_PreInit(int, const_dlb_cpu_set_t mask, dlb_drom_flags_t, char ***) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const Cores &cores = g_state.board.pool().cores;
@@ -459,7 +451,7 @@ SENNIT_EXPORT int DLB_DROM_PreInit(int, const_dlb_cpu_set_t mask, dlb_drom_flags
 }
 
 SENNIT_EXPORT int DLB_DROM_PostFinalize(int pid, dlb_drom_flags_t) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const bool was_there = find_slot(pid) != kNobody;
@@ -469,7 +461,7 @@ SENNIT_EXPORT int DLB_DROM_PostFinalize(int pid, dlb_drom_flags_t) {
 }
 
 SENNIT_EXPORT int DLB_DROM_RecoverStolenCpus(int pid) {
-    const Guard guard;
+    const sennit::Guard guard(g_state.mutex);
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     return find_slot(pid) == kNobody ? DLB_ERR_NOPROC : DLB_NOUPDT;

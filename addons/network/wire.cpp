@@ -106,7 +106,10 @@ void Wire::lose_patience(std::uint64_t now) {
                  "waited for one in vain, and go\n",
                  asking_.waiting(), rank_);
     options_.eager = UINT64_MAX;
-    asking_.release([&](DelayedSend *message) { put_on_card(message, now); });
+    asking_.release([&](DelayedSend *message) {
+        mutex_.assert_held();
+        put_on_card(message, now);
+    });
 }
 
 std::uint64_t Wire::next_time() const {
@@ -126,10 +129,6 @@ std::uint64_t Wire::next_time() const {
 bool Wire::start_thread() {
     if (running_)
         return true;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed_, &attributes);
     running_ = pthread_create(
                    &thread_, nullptr,
                    [](void *wire) -> void * {
@@ -147,7 +146,7 @@ bool Wire::start_thread() {
 void Wire::wait_until(std::uint64_t time) {
     const timespec until{static_cast<time_t>(time / 1'000'000'000),
                          static_cast<long>(time % 1'000'000'000)};
-    pthread_cond_timedwait(&changed_, &mutex_, &until);
+    mutex_.wait_until(changed_, until);
 }
 
 // ---- the thread -------------------------------------------------------------------------------
@@ -169,7 +168,7 @@ void Wire::collect() {
     arriving_ = rest;
 }
 
-// Called with the mutex, which it releases meanwhile. False: no message's time has come.
+// The mutex is not held meanwhile. False: no message's time has come.
 bool Wire::move_one(std::uint64_t now) {
     DelayedSend *message = nullptr;
     void (*step)(DelayedSend &) = nullptr;
@@ -182,9 +181,9 @@ bool Wire::move_one(std::uint64_t now) {
     } else {
         return false;
     }
-    pthread_mutex_unlock(&mutex_);
+    mutex_.unlock();
     step(*message);
-    pthread_mutex_lock(&mutex_);
+    mutex_.lock();
     (step == leave ? flying_ : arriving_).push(message);
     under_way_ -= step == arrive ? 1 : 0;
     return true;
@@ -193,7 +192,7 @@ bool Wire::move_one(std::uint64_t now) {
 void Wire::run() {
     pthread_setname_np(pthread_self(), "sennit-network");
     prctl(PR_SET_TIMERSLACK, 1);
-    pthread_mutex_lock(&mutex_);
+    mutex_.lock();
     for (;;) {
         const std::uint64_t now = now_ns();
         lose_patience(now);
@@ -205,9 +204,9 @@ void Wire::run() {
         if (move_one(now))
             continue;
         if (arriving_.first) {
-            pthread_mutex_unlock(&mutex_);
+            mutex_.unlock();
             collect();
-            pthread_mutex_lock(&mutex_);
+            mutex_.lock();
         }
         std::uint64_t until = next_time();
         if (arriving_.first && now + 500'000 < until)
@@ -217,9 +216,9 @@ void Wire::run() {
         else if (stopping_)
             break;
         else
-            pthread_cond_wait(&changed_, &mutex_);
+            mutex_.wait(changed_);
     }
-    pthread_mutex_unlock(&mutex_);
+    mutex_.unlock();
 }
 
 // ---- what others call -------------------------------------------------------------------------
@@ -232,55 +231,51 @@ bool Wire::hand_over(const DelayedSend &made) {
         message->count = static_cast<int>((options_.payload + size - 1) / size);
         message->carried = static_cast<std::uint64_t>(message->count) * size;
     }
-    pthread_mutex_lock(&mutex_);
-    const bool good = start_thread();
-    if (good) {
-        const std::uint64_t now = now_ns();
-        message->sent = now;
-        if (rank_ >= 0 && options_.eager != UINT64_MAX && made.comm == MPI_COMM_WORLD)
-            ask(message, now);
-        else
-            put_on_card(message, now);
-    } else {
+    const Guard guard(mutex_);
+    if (!start_thread()) {
         delete message;
+        return false;
     }
-    pthread_mutex_unlock(&mutex_);
-    return good;
+    const std::uint64_t now = now_ns();
+    message->sent = now;
+    if (rank_ >= 0 && options_.eager != UINT64_MAX && made.comm == MPI_COMM_WORLD)
+        ask(message, now);
+    else
+        put_on_card(message, now);
+    return true;
 }
 
 void Wire::expect_receives(int rank) {
-    pthread_mutex_lock(&mutex_);
+    const Guard guard(mutex_);
     rank_ = rank;
-    pthread_mutex_unlock(&mutex_);
 }
 
 void Wire::receive_called(int peer, int tag, std::uint64_t called) {
-    pthread_mutex_lock(&mutex_);
+    const Guard guard(mutex_);
     const std::uint64_t now = now_ns();
     if (DelayedSend *message = asking_.received(peer, tag, called)) {
         asking_since_ = now;
         allow(message, called, now);
     }
-    pthread_mutex_unlock(&mutex_);
 }
 
 void Wire::wait_for_arrivals() {
     for (bool any = options_.on; any;) {
-        pthread_mutex_lock(&mutex_);
+        mutex_.lock();
         any = under_way_ > 0;
-        pthread_mutex_unlock(&mutex_);
+        mutex_.unlock();
         if (any)
             nap();
     }
 }
 
 void Wire::stop() {
-    pthread_mutex_lock(&mutex_);
+    mutex_.lock();
     const bool running = running_;
     stopping_ = true;
     if (running)
         pthread_cond_signal(&changed_);
-    pthread_mutex_unlock(&mutex_);
+    mutex_.unlock();
     if (running)
         pthread_join(thread_, nullptr);
 }

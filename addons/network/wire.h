@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "network/pairing.h"
 
 #include <atomic>
@@ -98,33 +99,34 @@ class Wire {
     };
 
     void run();
-    bool move_one(std::uint64_t now);
+    bool move_one(std::uint64_t now) SENNIT_REQUIRES(mutex_);
     void collect();
 
-    // With mutex_:
-    bool start_thread();
-    void put_on_card(DelayedSend *message, std::uint64_t now);
-    void allow(DelayedSend *message, std::uint64_t called, std::uint64_t now);
-    void ask(DelayedSend *message, std::uint64_t now);
-    void lose_patience(std::uint64_t now);
-    std::uint64_t next_time() const;
-    void wait_until(std::uint64_t time);
+    bool start_thread() SENNIT_REQUIRES(mutex_);
+    void put_on_card(DelayedSend *message, std::uint64_t now) SENNIT_REQUIRES(mutex_);
+    void allow(DelayedSend *message, std::uint64_t called, std::uint64_t now) SENNIT_REQUIRES(mutex_);
+    void ask(DelayedSend *message, std::uint64_t now) SENNIT_REQUIRES(mutex_);
+    void lose_patience(std::uint64_t now) SENNIT_REQUIRES(mutex_);
+    std::uint64_t next_time() const SENNIT_REQUIRES(mutex_);
+    void wait_until(std::uint64_t time) SENNIT_REQUIRES(mutex_);
 
     WireOptions options_; // written with mutex_
-    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t changed_{};
-    int rank_ = -1;                  // -1: nobody tells of receives
-    Pairing<DelayedSend> asking_;    // their receives are still to be called
-    std::uint64_t asking_since_ = 0; // or since one of them last went
+    Mutex mutex_;
+    pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+    int rank_ SENNIT_GUARDED_BY(mutex_) = -1;           // -1: nobody tells of receives
+    Pairing<DelayedSend> asking_ SENNIT_GUARDED_BY(mutex_); // their receives are still to be called
+    std::uint64_t asking_since_ SENNIT_GUARDED_BY(mutex_) = 0; // or since one of them last went
     // In the order of their times:
-    DelayedSend *allowed_ = nullptr; // their receives have been called, the answer is on its way
-    List leaving_;
-    List flying_;
-    List arriving_;               // handed to MPI, not yet complete there; the thread's alone
-    std::uint64_t under_way_ = 0; // messages that MPI has not got yet; not those that ask
-    std::uint64_t card_free_ = 0;
-    bool running_ = false;
-    bool stopping_ = false;
+    // Their receives have been called, the answer is on its way.
+    DelayedSend *allowed_ SENNIT_GUARDED_BY(mutex_) = nullptr;
+    List leaving_ SENNIT_GUARDED_BY(mutex_);
+    List flying_ SENNIT_GUARDED_BY(mutex_);
+    List arriving_; // handed to MPI, not yet complete there; the thread's alone
+    // Messages that MPI has not got yet; not those that ask.
+    std::uint64_t under_way_ SENNIT_GUARDED_BY(mutex_) = 0;
+    std::uint64_t card_free_ SENNIT_GUARDED_BY(mutex_) = 0;
+    bool running_ SENNIT_GUARDED_BY(mutex_) = false;
+    bool stopping_ SENNIT_GUARDED_BY(mutex_) = false;
     pthread_t thread_{};
 };
 

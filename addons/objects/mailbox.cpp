@@ -47,7 +47,7 @@ Mailbox::~Mailbox() {
 int Mailbox::send(int rank, Message &&message) {
     if (message.whole().size() > INT_MAX)
         return MPI_ERR_COUNT;
-    const std::lock_guard guard(lock_);
+    const Guard guard(mutex_);
     forget_sent(false);
     // The elements of a deque stay where they are. So MPI may read one until the request is
     // complete. forget_sent() sees to that, which the analyzer's MPI checker does not find.
@@ -102,7 +102,7 @@ void Mailbox::let_next_receive() {
     if (!receiver_)
         return;
     waiters_.pop_front();
-    receiver_->woken.notify_one();
+    pthread_cond_signal(&receiver_->woken);
 }
 
 int Mailbox::hand_over(Message &&message) {
@@ -122,7 +122,7 @@ int Mailbox::hand_over(Message &&message) {
     waiters_.erase(found);
     one.message = std::move(message);
     one.has_message = true;
-    one.woken.notify_one(); // under the lock: afterwards it may be gone
+    pthread_cond_signal(&one.woken); // with the mutex: afterwards it may be gone
     return MPI_SUCCESS;
 }
 
@@ -135,8 +135,8 @@ int Mailbox::nudge() {
     return MPI_Isend(nullptr, 0, MPI_BYTE, self_, kNudge, comm_, &sent.request);
 }
 
-// Takes what has arrived, and hands it over, until the caller's own message is among it. Under the
-// lock, and so in the order of arrival.
+// Takes what has arrived, and hands it over, in the order of arrival, until the caller's own
+// message is among it.
 int Mailbox::take_arrived(Waiter &mine) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && !mine.has_message) {
@@ -170,14 +170,14 @@ int Mailbox::receive_matched(MPI_Message &handle, const MPI_Status &status, Mess
     return code;
 }
 
-// The receiver's. Waits, without the lock, for the task may be suspended here. It takes nothing:
-// who takes a message holds the lock until the message is handed over, else a later one could
-// overtake it.
-int Mailbox::wait_for_arrival(std::unique_lock<std::mutex> &guard) {
+// The receiver's. Waits, without the mutex, for the task may be suspended here. It takes nothing:
+// the mutex is held from the moment that a message is taken until it is handed over, else a later
+// one could overtake it.
+int Mailbox::wait_for_arrival() {
     is_probing_ = true;
-    guard.unlock();
+    mutex_.unlock();
     int code = MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, MPI_STATUS_IGNORE);
-    guard.lock();
+    mutex_.lock();
     is_probing_ = false;
     if (is_nudged_)
         code = MPI_Recv(nullptr, 0, MPI_BYTE, self_, kNudge, comm_, MPI_STATUS_IGNORE);
@@ -186,18 +186,19 @@ int Mailbox::wait_for_arrival(std::unique_lock<std::mutex> &guard) {
 }
 
 int Mailbox::receive(const Wanted &wanted, Message &message) {
-    std::unique_lock guard(lock_);
+    const Guard guard(mutex_);
     if (take_filed(wanted, message))
         return MPI_SUCCESS;
     Waiter me{wanted, message};
     int code = take_arrived(me);
     if (code == MPI_SUCCESS && !me.has_message && receiver_) {
         waiters_.push_back(&me);
-        me.woken.wait(guard, [&] { return me.has_message || receiver_ == &me; });
+        while (!me.has_message && receiver_ != &me)
+            mutex_.wait(me.woken);
     }
     while (code == MPI_SUCCESS && !me.has_message) {
         receiver_ = &me;
-        code = wait_for_arrival(guard);
+        code = wait_for_arrival();
         if (code == MPI_SUCCESS)
             code = take_arrived(me);
     }
@@ -206,7 +207,7 @@ int Mailbox::receive(const Wanted &wanted, Message &message) {
     return me.has_message ? MPI_SUCCESS : code;
 }
 
-int Mailbox::flush() {
+int Mailbox::flush() SENNIT_NOT_CHECKED {
     std::vector<std::uint64_t> from(sent_to_.size());
     int code = MPI_Alltoall(sent_to_.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, comm_);
     const std::uint64_t all = std::accumulate(from.begin(), from.end(), std::uint64_t{0});
@@ -224,13 +225,13 @@ int Mailbox::flush() {
     return code;
 }
 
-std::vector<Message> Mailbox::copies(int object) const {
+std::vector<Message> Mailbox::copies(int object) const SENNIT_NOT_CHECKED {
     const auto mine = filed_.find(object);
     return mine == filed_.end() ? std::vector<Message>{}
                                 : std::vector<Message>(mine->second.begin(), mine->second.end());
 }
 
-void Mailbox::drop(int object) {
+void Mailbox::drop(int object) SENNIT_NOT_CHECKED {
     filed_.erase(object);
 }
 

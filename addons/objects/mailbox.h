@@ -9,14 +9,15 @@
 // has its message, the one that has waited longest does.
 #pragma once
 
+#include "base/guard.h"
+
 #include <mpi.h>
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
-#include <mutex>
+#include <pthread.h>
 #include <unordered_map>
 #include <vector>
 
@@ -65,15 +66,16 @@ class Mailbox {
     int send(int rank, Message &&message);
     // Waits for the first message that is wanted, in the order of arrival.
     int receive(const Wanted &wanted, Message &message);
+
+    // ---- only while no thread sends or receives
+
     // Collective. When it returns, each message that was sent has been filed by the rank that it
     // was sent to.
     int flush();
-
-    // What has arrived for one object, in the order of arrival. It moves with the object. Called
-    // only while no thread sends or receives.
+    // What has arrived for one object, in the order of arrival. It moves with the object.
     std::vector<Message> copies(int object) const;
     void drop(int object);
-    void put(Message &&message) { file(std::move(message)); }
+    void put(Message &&message) SENNIT_NOT_CHECKED { file(std::move(message)); }
 
   private:
     // A thread that receives. It lives on the thread's stack.
@@ -81,19 +83,20 @@ class Mailbox {
         const Wanted &wanted;
         Message &message;
         bool has_message = false;
-        // NOLINTNEXTLINE(readability-redundant-member-init): gcc warns of its absence
-        std::condition_variable woken = {}; // it has its message, or is the receiver now
+        // It has its message, or is the receiver now.
+        pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
     };
 
-    bool take_filed(const Wanted &wanted, Message &message);
-    void file(Message &&message);
-    void let_next_receive();
-    int hand_over(Message &&message);
-    int nudge();
-    int take_arrived(Waiter &mine);
-    int receive_matched(MPI_Message &handle, const MPI_Status &status, Message &message);
-    int wait_for_arrival(std::unique_lock<std::mutex> &guard);
-    void forget_sent(bool wait);
+    bool take_filed(const Wanted &wanted, Message &message) SENNIT_REQUIRES(mutex_);
+    void file(Message &&message) SENNIT_REQUIRES(mutex_);
+    void let_next_receive() SENNIT_REQUIRES(mutex_);
+    int hand_over(Message &&message) SENNIT_REQUIRES(mutex_);
+    int nudge() SENNIT_REQUIRES(mutex_);
+    int take_arrived(Waiter &mine) SENNIT_REQUIRES(mutex_);
+    int receive_matched(MPI_Message &handle, const MPI_Status &status, Message &message)
+        SENNIT_REQUIRES(mutex_);
+    int wait_for_arrival() SENNIT_REQUIRES(mutex_);
+    void forget_sent(bool wait) SENNIT_REQUIRES(mutex_);
 
     struct Sent {
         MPI_Request request;
@@ -101,17 +104,18 @@ class Mailbox {
     };
 
     MPI_Comm comm_;
-    std::mutex lock_; // guards all below
     int self_ = 0;
-    Waiter *receiver_ = nullptr;  // it alone waits in MPI
-    bool is_probing_ = false;     // the receiver
-    bool is_nudged_ = false;      // the same
-    std::list<Waiter *> waiters_; // without the receiver; who has waited longest first
+    Mutex mutex_;
+    Waiter *receiver_ SENNIT_GUARDED_BY(mutex_) = nullptr; // it alone waits in MPI
+    bool is_probing_ SENNIT_GUARDED_BY(mutex_) = false;    // the receiver
+    bool is_nudged_ SENNIT_GUARDED_BY(mutex_) = false;     // the same
+    // Without the receiver; the one that has waited longest first.
+    std::list<Waiter *> waiters_ SENNIT_GUARDED_BY(mutex_);
     // By the object that they are for, each in the order of arrival.
-    std::unordered_map<int, std::deque<Message>> filed_;
-    std::deque<Sent> sent_;              // until MPI has done with them
-    std::vector<std::uint64_t> sent_to_; // messages to each rank, ever
-    std::uint64_t received_ = 0;         // ever, from all
+    std::unordered_map<int, std::deque<Message>> filed_ SENNIT_GUARDED_BY(mutex_);
+    std::deque<Sent> sent_ SENNIT_GUARDED_BY(mutex_);              // until MPI has done with them
+    std::vector<std::uint64_t> sent_to_ SENNIT_GUARDED_BY(mutex_); // messages to each rank, ever
+    std::uint64_t received_ SENNIT_GUARDED_BY(mutex_) = 0;         // ever, from all
 };
 
 } // namespace sennit::objects

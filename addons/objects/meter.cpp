@@ -51,19 +51,19 @@ void Meter::begin(int object, std::uint32_t account) {
     const void *const who = caller();
     Open open{object, false, 0, 0, 0}; // before its time begins: there may be no memory
     {
-        const std::lock_guard guard(lock_);
+        const Guard guard(mutex_);
         open_[who].push_back(open);
     }
     open.is_paid = account != 0 && turn_to(account, &open.before);
     if (!open.is_paid)
         open.begun_ns = work_ns();
-    const std::lock_guard guard(lock_);
+    const Guard guard(mutex_);
     open_[who].back() = open;
 }
 
 std::optional<std::int64_t> Meter::end(int object) {
     const void *const who = caller();
-    const std::lock_guard guard(lock_);
+    const Guard guard(mutex_);
     const auto found = open_.find(who);
     if (found == open_.end() || found->second.back().object != object)
         return std::nullopt;
@@ -85,7 +85,7 @@ std::optional<std::int64_t> Meter::end(int object) {
 }
 
 bool Meter::idle() {
-    const std::lock_guard guard(lock_);
+    const Guard guard(mutex_);
     return open_.empty();
 }
 
@@ -141,7 +141,7 @@ void ObjectTraffic::add(int object, int other, std::uint64_t bytes, bool is_said
     const auto [a, b] = std::minmax(object, other);
     const std::uint64_t both =
         std::uint64_t{static_cast<std::uint32_t>(a)} << 32 | static_cast<std::uint32_t>(b);
-    const std::lock_guard guard(lock_);
+    const Guard guard(mutex_);
     Sum &sum = sums_[both];
     sum.bytes += bytes;
     sum.is_said |= is_said;
@@ -150,7 +150,7 @@ void ObjectTraffic::add(int object, int other, std::uint64_t bytes, bool is_said
 std::vector<Told> ObjectTraffic::take() {
     std::unordered_map<std::uint64_t, Sum> taken;
     {
-        const std::lock_guard guard(lock_);
+        const Guard guard(mutex_);
         taken = std::exchange(sums_, {});
     }
     std::vector<Told> all;

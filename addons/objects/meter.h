@@ -3,11 +3,11 @@
 // If Sennit's runtime adds the time to the object's account, only which thread.
 #pragma once
 
+#include "base/guard.h"
 #include "decide/objects/partners.h"
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -35,8 +35,9 @@ class Meter {
         std::int64_t begun_ns; // else
         std::int64_t inner_ns;
     };
-    std::mutex lock_;
-    std::unordered_map<const void *, std::vector<Open>> open_; // by who works
+    Mutex mutex_;
+    // By the task that works.
+    std::unordered_map<const void *, std::vector<Open>> open_ SENNIT_GUARDED_BY(mutex_);
 };
 
 // How long threads have worked on an object. If Sennit's runtime is in the process, it has an
@@ -89,12 +90,12 @@ class ObjectTraffic {
     std::vector<Told> take();
 
   private:
-    std::mutex lock_;
+    Mutex mutex_;
     struct Sum {
         std::uint64_t bytes = 0;
         bool is_said = false;
     };
-    std::unordered_map<std::uint64_t, Sum> sums_; // by both objects
+    std::unordered_map<std::uint64_t, Sum> sums_ SENNIT_GUARDED_BY(mutex_); // by both objects
 };
 
 } // namespace sennit::objects

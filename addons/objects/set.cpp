@@ -132,7 +132,7 @@ void Set::set_strategy(const balance::Strategy &strategy) {
 }
 
 void Set::set_position(int object, const balance::Position &position) {
-    const std::lock_guard guard(positions_lock_);
+    const Guard guard(positions_mutex_);
     positions_.resize(rank_of_.size());
     positions_[index(object)] = position;
 }

@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -100,7 +99,7 @@ class Set {
     std::vector<int> rank_of_;
     std::vector<std::unique_ptr<Held>> held_; // null: on another rank
     std::vector<int> local_;
-    std::mutex positions_lock_;                // until commit(); then nobody writes any more
+    Mutex positions_mutex_; // of writers, until commit(); then nobody writes any more
     std::vector<balance::Position> positions_; // empty: nobody gave one
     double speed_ = 1;
     const balance::Strategy *strategy_;

@@ -25,12 +25,9 @@ ALLOWED = {
     "src/tasks/pthread/futex.cpp": "waits of the program's, until the time that it names",
     "src/tasks/pthread/condition.cpp": "the same",
     "src/tasks/pthread/exports/exports.cpp": "the same",
-    "addons/network/wire.cpp": "its condition variable has CLOCK_MONOTONIC",
     "tools/report/paraver.cpp": "the format has the date",
     "tools/sennit/launch/job_folder.cpp": "how old a file is; nothing waits",
 }
-# Where a wait looks like one by the time of day, what makes it another.
-BECAUSE = {"addons/network/wire.cpp": "pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)"}
 
 
 def without_comments(text):
@@ -50,8 +47,6 @@ def findings(source):
              for place in found.keys() - ALLOWED.keys()]
     wrong += [f"{place}: knows nothing of the time of day any more: take it out of clocks.py"
               for place in ALLOWED.keys() - found.keys()]
-    wrong += [f"{place}: no {reason} any more" for place, reason in BECAUSE.items()
-              if reason not in found.get(place, "")]
     return sorted(wrong)
 
 
