@@ -225,8 +225,8 @@ class WorkerThreads {
             say_retired(*self);
     }
 
-    void before_fork() { lock_.lock(); }
-    void after_fork() { lock_.unlock(); }
+    void before_fork() SENNIT_ACROSS_FORK { lock_.lock(); }
+    void after_fork() SENNIT_ACROSS_FORK { lock_.unlock(); }
     // Only the calling thread is still there.
     void after_fork_in_child() {
         pooled_ = nullptr;
@@ -336,8 +336,7 @@ class WorkerThreads {
         return error == 0;
     }
 
-    // Under lock_.
-    static void push(Employee &worker, Employee *&list) {
+    void push(Employee &worker, Employee *&list) const SENNIT_REQUIRES(lock_) {
         // Without work, and in no list.
         SENNIT_ASSERT(worker.mail.load(std::memory_order_relaxed) != Employee::kMail &&
                       !worker.next);
@@ -364,7 +363,7 @@ class WorkerThreads {
     Employee *pooled_ = nullptr;
     Employee *abandoned_ = nullptr;
     Employee *threadless_ = nullptr;
-    int retirements_ = 0;
+    int retirements_ SENNIT_GUARDED_BY(lock_) = 0;
     std::atomic<int> threads_{0};
     pthread_key_t exit_key_ = 0;
     ExceptionGlobals exception_globals_ = nullptr;

@@ -77,10 +77,9 @@ struct Suspended {
 // Tasks that ended on a worker and wait for events. tasks/task/execute.cpp keeps the list.
 struct EventTasks {
     SpinLock lock;
-    Task *first = nullptr;
+    Task *first SENNIT_GUARDED_BY(lock) = nullptr;
 
-    // With the lock.
-    void count(int more) {
+    void count(int more) SENNIT_REQUIRES(lock) {
         SENNIT_ASSERT(count_.load(std::memory_order_relaxed) + more >= 0);
         count_.store(count_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     }
