@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_PLACES={0}:2,{0,1},{1},{0},!{9},{0,1},{1:2:-1} OMP_PROC_BIND=spread,primary
+ *     OMP_MAX_ACTIVE_LEVELS=2 # stock libomp does not know clang's number for primary
  * OpenMP 5.2, 10.1.3: a proc_bind clause decides for its region, OMP_PROC_BIND's list for the
  * others, an entry a nesting level. Run with OMP_PROC_BIND=spread,primary OMP_MAX_ACTIVE_LEVELS=2
  * and more places than processors, which overlap.

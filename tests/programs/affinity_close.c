@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_PLACES=threads OMP_PROC_BIND=close
  * OpenMP 5.2, 10.1.3, policy close: consecutive threads go to consecutive places, from the place of
  * the encountering thread on and round; more threads than places share them evenly. 18.3: the
  * routines say where. Run with OMP_PLACES=threads OMP_PROC_BIND=close.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# judge:
 """The variables about places, binding and their display (OpenMP 5.2, 21.1.5, 21.1.6, 21.2, 21.7, and
 those of libgomp and libomp), read by a program under Sennit.
 

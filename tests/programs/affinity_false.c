@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_PLACES=threads OMP_PROC_BIND=false
  * OpenMP 5.2, 21.1.5: with OMP_PROC_BIND=false threads move freely and proc_bind clauses mean
  * nothing. Run with OMP_PROC_BIND=false OMP_PLACES=threads.
  */

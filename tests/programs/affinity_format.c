@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: 'OMP_AFFINITY_FORMAT=%{thread_num} of %N' # libgomp shows pthread_self()
  * OpenMP 5.2, 18.3.8 to 18.3.11 and table 21.2: the text about a thread's affinity. Run with
  * OMP_AFFINITY_FORMAT="%{thread_num} of %N".
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test: OMP_PLACES=threads OMP_PROC_BIND=close # stock libomp deals places out to initial threads
  * Threads of the program's own making are initial threads too: their teams are bound like others.
  * Run with OMP_PLACES=threads OMP_PROC_BIND=close.
  */

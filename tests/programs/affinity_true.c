@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_PLACES=threads OMP_PROC_BIND=true
  * OpenMP 5.2, 21.2.4: the policy of OMP_PROC_BIND=true is the implementation's choice, and is what
  * the runtime is for which Sennit stands: libgomp wraps around, libomp spreads, so that a nested
  * team stays in the part of the places that its first thread has.

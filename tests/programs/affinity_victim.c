@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  * For affinity_environment.py: a line for each thread of two equal regions and a different one,
  * and one for the initial thread before, between and after them.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // OpenMP 5.2, 6.6, 6.5: the allocate clause gives private copies memory of the named allocator, on
 // parallel, worksharing, task and taskloop constructs; the allocate directive does for a variable.
 #include "check.h"

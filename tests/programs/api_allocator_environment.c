@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// test: OMP_ALLOCATOR=omp_default_mem_space:alignment=1024,pool_size=4096,fallback=null_fb # gcc
+//     12's libgomp knows no traits there
 // OpenMP 5.2, 21.5.1: OMP_ALLOCATOR may describe an allocator by a memory space and traits. Run
 // with OMP_ALLOCATOR=omp_default_mem_space:alignment=1024,pool_size=4096,fallback=null_fb.
 #include "check.h"

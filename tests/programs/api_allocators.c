@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: # stock libomp crashes on a size that overflows
  * OpenMP 5.2, 18.13, 6.2: the memory management routines with predefined and with user-made
  * allocators; alignment, pool_size, fallback, pinned and the other traits; the default allocator.
  */

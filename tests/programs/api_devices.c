@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test: # stock libomp says nothing about an empty interop object
 // OpenMP 5.2, 18.7, 18.8, 18.12: what the device and interoperability routines answer where there
 // is no device but the host. Clang's programs get device memory routines from libomptarget.
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: threads=4,3,2 OMP_SCHEDULE=guided,7 OMP_DYNAMIC=true OMP_MAX_ACTIVE_LEVELS=4
+ *     OMP_THREAD_LIMIT=6 OMP_MAX_TASK_PRIORITY=9
  * OpenMP 5.2, 21 (environment variables): what the variables say is what the routines report. Run
  * with OMP_SCHEDULE=guided,7 OMP_DYNAMIC=true OMP_MAX_ACTIVE_LEVELS=4 OMP_THREAD_LIMIT=6
  * OMP_NUM_THREADS=4,3,2 OMP_MAX_TASK_PRIORITY=9.

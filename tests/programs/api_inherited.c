@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 2.4: a task inherits its data environment's ICVs when it is generated. What the
  * generating task sets afterwards is not for its children, nor is what they set for it.
  */

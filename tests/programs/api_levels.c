@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 18.2.16 to 18.2.21: levels, ancestors and the limit of active levels; values out of
  * range give -1.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: threads=2,3 OMP_MAX_ACTIVE_LEVELS=3
  * OpenMP 5.2, 21.1.2: OMP_NUM_THREADS is a list, an entry a nesting level; the last one holds for
  * all deeper levels. Run with OMP_NUM_THREADS=2,3 OMP_MAX_ACTIVE_LEVELS=3.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 18.3 (thread affinity routines): places, where there are any, hold processors of this
  * machine; the calls agree with each other.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 18.2 (thread team routines): values outside and inside of regions; a task's ICVs are
  * its own, and a region's members inherit those of the task that encountered it.
  */

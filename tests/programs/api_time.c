@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 18.10 (timing routines): omp_get_wtime never goes backwards on a thread and advances
  * by at least the time that was slept; omp_get_wtick is a positive fraction of a second.
  */

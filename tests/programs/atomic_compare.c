@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 15.8.4 (atomic compare): minimum, maximum and compare-and-swap.
  */
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -latomic
+ * test:
  * OpenMP 5.2, 15.8.4 (atomic): floating-point and complex variables of every size, 16-byte and
  * larger ones included, which compilers hand to the runtime's helpers. Small integers: sums exact.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 15.8.4 (atomic): read, write, update and both forms of capture, for every integer
  * width and every binary operator, lose no update.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang -- -lm
+ * test:
  *
  * __kmpc_atomic_*: the routines that compilers of LLVM's ABI may call for `atomic`. Each one does
  * what its name says, gives back what was captured, and loses no update between threads. */

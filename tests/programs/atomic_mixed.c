@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 15.8.4 (atomic): an integer variable with a floating-point operand and the reverse;
  * the conversions are those of the serial statement.
  */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# judge:
 """Senseless settings and abrupt ends, under Sennit: one clear line that names the culprit and a
 program that still runs right, or the exit status that the program asked for; never a crash of the
 runtime's own, never a hang (a program that outlives its time limit fails the test).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  * The program that bad_input.py runs under senseless settings: prints the team's size and whether
  * teams, tasks, dependences and locks still work, also with deep stacks and suspended tasks.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 15.3.1 (barrier): nobody leaves before everybody came and before every explicit task
  * of the region is complete.
  */

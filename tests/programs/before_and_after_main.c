@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP before main, in a constructor, and after it, in handlers of atexit and in destructors.
  */
 #include "check.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, split, tool: OMP_CANCELLATION=true
+// valgrind:
 // OpenMP 5.2, 11.5, 11.6: cancel and cancellation point for parallel, for, sections and taskgroup,
 // with OMP_CANCELLATION=true. What has to hold whatever the timing is checked.
 #include "check.h"

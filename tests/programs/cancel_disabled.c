@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_CANCELLATION=false
  * OpenMP 5.2, 16.1 (cancel): with cancel-var false, the default, cancel and cancellation point
  * constructs are accepted and change nothing.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split: OMP_CANCELLATION=true # stock libomp: assertion failures of its own
  * OpenMP 5.2, 11.5: a cancellation ends one region of one construct. What comes next is whole:
  * another region, loop, sections, tasks, a barrier. Every kind of cancellation is followed by all
  * of them, in the same team and in the next one, on each level.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, split: OMP_CANCELLATION=true
 // OpenMP 5.2, 5.4.4 and 11.5: a task that is discarded because its taskgroup was cancelled leaves
 // no firstprivate object behind, whether tasks are made one by one or by a taskloop; a construct
 // with reduction(task, ...) in the taskgroup does not hide it from `cancel`.

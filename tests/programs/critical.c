@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 15.2 (critical): one thread at a time runs regions of the same name; regions with
  * different names do not exclude each other and may nest.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * Tasks that want the same critical section. While its holder runs, a thread that waits begins few
  * other tasks: they would wait for it, too, and be bound to the thread.
  */

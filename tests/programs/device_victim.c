@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build:
 // The program that bad_input.py runs with and without OMP_TARGET_OFFLOAD=mandatory: a target region
 // on the host, where it may always run, and one on a device that is not there.
 #include "check.h"

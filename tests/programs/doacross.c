@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, split, tool:
 // OpenMP 5.2, 15.9.6: ordered(n) with source and sink, in one and two dimensions, with every
 // schedule, steps other than one, sinks outside of the space, and loops that follow each other.
 #include "check.h"

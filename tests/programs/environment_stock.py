@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# judge:
 """Settings whose meaning the standard leaves open, or that are wrong: one and the same program, with
 its stock runtime and with Sennit, finds the same.
 

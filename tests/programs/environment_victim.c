@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build:
 // What the environment has made of the settings: environment_stock.py compares it with what the
 // stock runtimes make of them.
 #include "check.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build:
 // OpenMP 5.2, 8.5: error at(execution) says its message; with severity(warning) the program goes
 // on, with fatal it ends. bad_input.py looks at what is said.
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized"
+ * test: # stock libgomp hangs, stock libomp crashes
  * A process may end at any point: exit by a thread of a region, by one in nested regions, beside
  * waiting and suspended tasks, in a signal handler, while others are in barriers, locks and tasks.
  */

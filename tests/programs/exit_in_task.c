@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  * ISO C 7.22.4.4 (exit) inside of a task: atexit handlers run, buffers are written, the exit code
  * is the program's, whatever the other threads do. Expected: "bye" on stdout and code 7.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, tool, valgrind: # stock libomp asserts on an undeferred untied task
  * Recursive tasks that wait for their children, two a level (BOTS shape), tied and untied, with and
  * without if and final cut-offs.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 1.4.4 and 15.8.5 (flush): a thread that spins on a flag sees the data that another
  * thread of the team wrote before it set the flag. Both threads are busy all the time: a member of
  * a team makes progress without any scheduling point of the others.

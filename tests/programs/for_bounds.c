@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 4.4.1 (canonical loop nest form): negative steps, unsigned long long and extreme
  * bounds, empty loops and every relational operator give the trip count of the serial loop.
  */

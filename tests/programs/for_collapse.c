@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 4.4.3 (collapse): the iterations of the nested loops form one space; loops whose
  * bounds depend on an outer variable (non-rectangular) included.
  */

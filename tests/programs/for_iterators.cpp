@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // OpenMP 5.2, 4.4.1: the loop variable may be a random access iterator, and a range-based for loop
 // may be associated with a worksharing-loop.
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 5.4.5 (lastprivate): after the region the variable has the value of the sequentially
  * last iteration or lexically last section; with conditional, of the last assignment.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  *
  * OpenMP 5.2, 5.4.6 and 5.4.5: linear variables have their value of the iteration and, afterwards,
  * that of the loop's end; lastprivate(conditional: x) keeps the last assignment in the order of

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // OpenMP 5.2, 4.4: collapsed nests whose inner bounds depend on an outer variable, growing,
 // shrinking and empty for some outer values.
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 15.6 (nowait): a thread may run ahead through many worksharing regions without
  * waiting; each region still runs each of its iterations exactly once.
  */

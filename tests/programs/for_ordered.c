@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 15.10.2 (ordered): the structured blocks of an ordered region run in the order of the
  * iterations, under every schedule.
  */

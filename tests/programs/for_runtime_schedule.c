@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 11.5.3 and 18.2.11: schedule(runtime) follows run-sched-var, which
  * omp_set_schedule sets for the calling task and omp_get_schedule reads. A modifier of the clause
  * holds whatever that says.

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: variant=static OMP_SCHEDULE={variant} EXPECTED=1,0
+ * test: variant=static,10 OMP_SCHEDULE={variant} EXPECTED=1,10
+ * test: variant=dynamic OMP_SCHEDULE={variant} EXPECTED=2,1
+ * test: variant=guided,12 OMP_SCHEDULE={variant} EXPECTED=3,12
+ * test: variant=auto OMP_SCHEDULE={variant} EXPECTED=4,1
+ * test: variant=Monotonic:Dynamic,3 OMP_SCHEDULE={variant} EXPECTED=-2147483646,3
+ * test: variant=nonmonotonic:guided OMP_SCHEDULE={variant} EXPECTED=3,1
+ * test: variant=trapezoidal OMP_SCHEDULE={variant} EXPECTED=101,1
+ * test: variant=trapezoidal,13 OMP_SCHEDULE={variant} EXPECTED=101,13
+ * test: variant=static_steal,14 OMP_SCHEDULE={variant} EXPECTED=2,14 # LLVM's
+ * test: variant=blanks 'OMP_SCHEDULE= dynamic , 4 ' EXPECTED=2,4
  *
  * OpenMP 5.2, 21.1.1: OMP_SCHEDULE with modifiers, blanks and LLVM's kinds. The arguments are what
  * omp_get_schedule has to say; the loop's iterations run once each. */

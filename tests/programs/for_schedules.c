@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 11.5 (worksharing-loop): under every schedule kind and chunk size each iteration runs
  * exactly once; schedule(static, c) deals chunks round robin in thread order, and schedule(static)
  * gives every thread at most one contiguous chunk.

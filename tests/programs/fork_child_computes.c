@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -- -lpthread
+ * test: # stock libgomp hangs
  * POSIX fork beside OpenMP: a child of the initial thread, of a thread that the user made while
  * others compute, and of a task computes in regions of its own and leaves by exit; so does its
  * child. The parent goes on.

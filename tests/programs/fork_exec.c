@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * POSIX fork and exec inside of a task: the child becomes another program, system() works, and the
  * parent's team goes on. A child that only forked may still leave by _exit.
  */

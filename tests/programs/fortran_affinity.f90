@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test: OMP_PLACES=threads OMP_PROC_BIND=close
 ! OpenMP 5.2, 18.3: the routines about places and the affinity format, from Fortran. Run with
 ! OMP_PLACES=threads OMP_PROC_BIND=close.
 program affinity

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test:
 ! OpenMP 5.2, 18 in Fortran: the routines of omp_lib, with default and 8-byte integer arguments,
 ! agree with those of C; locks.
 program fortran_api

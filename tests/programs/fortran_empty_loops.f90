@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test: # stock libomp divides by zero for schedule(static, 2)
 ! OpenMP 5.2, 4.4.2: a loop without iterations runs none, whatever its bounds, step and schedule.
 subroutine count(a, first, last, step)
     implicit none

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test:
 ! Fortran 2018, 15.6.2.1: an internal procedure that is passed as an argument sees its host's variables.
 ! Compilers call it through code on the host's stack; that works in tasks too. Through a pointer, lest
 ! they see who is called.

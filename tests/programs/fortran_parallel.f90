@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test:
 ! OpenMP 5.2, 10.1 and 11 in Fortran: parallel, do with every schedule, sections, single with
 ! copyprivate, workshare, critical, atomic, barrier and data-sharing clauses.
 program fortran_parallel

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test:
 ! OpenMP 5.2, 5.5 in Fortran: operators and intrinsics, integers, reals, complex, logicals, whole
 ! arrays.
 program fortran_reductions

@@ -1,4 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
+! build: compiler=gcc # flang 19 needs libomptarget for every target construct
+! test:
 ! OpenMP 5.2, 13.8, 5.4, 5.8: target regions on the host in Fortran: mapped arrays and allocatables,
 ! copies, thread_limit, nowait with depend, optional arguments that are absent; and the routines that
 ! take 8-byte integers, however large, and allocators.

@@ -1,4 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
+! build: compiler=gcc # flang 19 lowers none of these clauses
+! test:
 ! OpenMP 5.2, 12.5 and 12.6 in Fortran: firstprivate, untied, mergeable, priority, final, detach, mutexinoutset,
 ! depobj, taskloop, task_reduction and in_reduction.
 program fortran_task_clauses

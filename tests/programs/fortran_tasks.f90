@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test:
 ! OpenMP 5.2, 12.5 and 15.9.5 in Fortran: tasks with data-sharing, if and depend clauses, taskwait,
 ! taskgroup and taskyield; recursion. Shared variables only: flang 19 reads a firstprivate one when the
 ! task starts, not when it is created.

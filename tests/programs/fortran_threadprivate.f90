@@ -1,4 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
+! test:
+! test: variant=split threads=2 SENNIT_SPLIT=4
+! run: omp.{program}.refused.gcc compiler=gcc threads=2 SENNIT_SPLIT=4
+!     pass='SENNIT_SPLIT=4: .* has thread-local data, .* going on with 1'
 ! OpenMP 5.2, 5.2 and 5.7.1 in Fortran: a threadprivate common block keeps its values from region to
 ! region; copyin broadcasts the primary thread's.
 program fortran_threadprivate

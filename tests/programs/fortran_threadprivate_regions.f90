@@ -1,4 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
+! build: compiler=gcc
+! build: compiler=clang group=printing
+! test, kept:
 ! threadprivate common blocks and variables from region to region, in nested regions and in tasks
 ! (OpenMP 5.2, 5.2); copyin and copyprivate (5.7). Prints what the threads have in the end.
 module kept

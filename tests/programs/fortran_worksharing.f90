@@ -1,4 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
+! build: compiler=gcc # flang 19 lowers few of these constructs
+! test, split:
 !
 ! Constructs of OpenMP 5.0 and 5.1 from Fortran: scope with a reduction, loop, masked with a filter,
 ! inclusive and exclusive scans, linear, conditional lastprivate, schedules with modifiers.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=gcc
+// test:
 // Entry points of GCC's ABI that only older or newer compilers than ours emit, called as they
 // would: target constructs as GCC 4.9 made them, and device routines that GCC 13 added to omp.h.
 #include "check.h"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# judge:
 """Programs that hang are explained and, with SENNIT_HANG=abort, ended; programs that are only slow
 are left alone. The grace time is the shortest there is, and no test expects anything within a time.
 They are several at a time, for they mostly wait.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  * Programs that hang, and programs that only look like it: hang_victim <case>. Run by hang.py. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=clang
+// test:
 // Entry points of LLVM's ABI that its compilers emit seldom, called as they would: all memory as
 // address -1, a task without a routine, the task of `target nowait`, older task reductions, a loop
 // with schedule(simd : guided), and kmp_ routines.

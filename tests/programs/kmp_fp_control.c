@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang -- -lm
+ * test:
+ * test: variant=own threads=2 KMP_INHERIT_FP_CONTROL=0
  * LLVM's runtime hands the floating-point control of the thread that encounters a region to all
  * threads of the region, and restores it afterwards: KMP_INHERIT_FP_CONTROL, on by default.
  * Otherwise each thread keeps its own.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang
+ * test: threads=2,2,2 OMP_THREAD_LIMIT=16
  *
  * num_threads with a list and with the modifier strict (OpenMP 6.0, 12.1.2), through the entry
  * points of LLVM's ABI: a list says how many threads nested regions have, and only inside its

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang -- -lpthread
+ * test: # stock libomp numbers no tasks
  *
  * Entry points of LLVM's ABI that clang 19 does not emit, but others do or did: sections, proxy
  * tasks, static chunks of a team, arrays of threadprivate objects, numbers of tasks; and a task's

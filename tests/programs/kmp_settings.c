@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang
+ * test:
+ * test: variant=active|passive threads=2 OMP_WAIT_POLICY={variant}
  *
  * LLVM's kmp_* routines: settings that are read back, kmp_set_defaults in the place of environment
  * variables, sets of processors; and environment variables that main() sets before the first use.

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- -ldl
+ * run: omp.late_environment.{compiler} threads=2 -- {bin}/{compiler}/late_environment_part
+ * run: omp.late_environment.preloaded.{compiler} threads=2 LD_PRELOAD={own_name} --
+ *     {bin}/{compiler}/late_environment_part
  * A program without OpenMP that sets OMP_ variables and then opens a library with it, as a Python
  * script does that sets os.environ: the variables count, wherever Sennit's library was before.
  * late_environment_main LIBRARY

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- -shared
  * What late_environment_main.c opens: what a library that uses OpenMP sees of the environment.
  */
 #include <omp.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- -ldl -lpthread
+ * run: omp.late_load.{compiler}.t{threads} -- {bin}/{compiler}/late_load_part # stock libgomp
+ *     crashes
  * A program without OpenMP that opens a library with it late, from a thread of its own too, closes
  * and opens it again, and closes it for good only at exit: late_load_main LIBRARY
  */

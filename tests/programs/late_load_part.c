@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- -shared
  * What late_load_main.c opens: a library that uses OpenMP, also when it is loaded and unloaded.
  */
 #include "check.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- {bin}/{compiler}/late_load_part
+ * run: omp.linked_library.{compiler}.t{threads}
+ * run: omp.preloaded.constructor.{compiler} threads=2 LD_LIBRARY_PATH= LD_PRELOAD={own_name}
  * A program without OpenMP of its own: only a library that it needs uses OpenMP. So libc comes
  * before the OpenMP runtime in the loader's order.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: sample="compiler == 'gcc'"
+ * split, tool:
  * OpenMP 5.2, 18.9 (lock routines): mutual exclusion by simple and nestable locks; the test
  * routines never wait and report the nesting count.
  */

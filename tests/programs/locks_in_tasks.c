@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split: # stock libomp takes the thread for the owner
  * OpenMP 5.2, 18.9: a lock belongs to the task that set it, not to the thread: another task of the
  * same thread does not own a nestable lock, and many tasks exclude each other.
  */

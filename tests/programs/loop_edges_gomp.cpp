@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=gcc
+// test: # stock libgomp goes wrong where chunk times step passes the end of its type
 // GCC's entry points for loops, called as its code calls them, for loops of long and unsigned long
 // long at the edges of these types: every schedule, both signs of the step, no iterations, chunks
 // of all sizes, and taskloops (OpenMP 5.2, 11.5 and 12.6).

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=clang
+// test: # stock libomp goes wrong where a chunk's or a thread's bounds pass the end of their type
 // LLVM's entry points for loops, called as compilers' code calls them, for loops at the edges of
 // the four types that they know: every schedule, both signs of the step, no iterations, chunks of
 // all sizes, in parallel regions and in leagues, and taskloops (OpenMP 5.2, 11.5 to 11.7 and 12.6).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, tool:
 // OpenMP 5.2, 11.7 (loop, with each binding), 10.3 (order(concurrent)) and, where the compiler has
 // it, 11.2 (scope with reductions and nowait).
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 10.5 (masked): only the thread whose number filter gives runs the block, without any
  * barrier; master is masked with filter(0).
  */

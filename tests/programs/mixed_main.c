@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * simple: out={bin}/mixed/mixed_main.{compiler} if="clang and not sanitized" -- {group('mixed')}
+ *     -Wl,--no-as-needed -l:libgomp.so.1 -l:libomp.so.5
+ * run: omp.mixed_main.{compiler}.t{threads} exe={bin}/mixed/mixed_main.{compiler}
  * One executable of objects that GCC and Clang compiled: teams and tasks of both ABIs share one
  * runtime, so ICVs, locks, dependences and nesting levels are common. mixed_part.c is the other
  * half, built by each compiler under its own names.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * simple: out={bin}/mixed/part.{compiler}.o group=mixed if="clang and not sanitized"
+ *     -DPART={compiler} -c
  * The half of mixed_main.c that GCC and Clang compile each, with PART set to the compiler's name.
  */
 #include "check.h"

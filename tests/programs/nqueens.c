@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies, tool:
  * All placements of n queens, a task a branch (BOTS shape): boards are firstprivate, counts meet in
  * an atomic, a task_reduction and a threadprivate variable; all agree.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 10.1 (parallel): the if and num_threads clauses set the team's size; shared, private,
  * firstprivate and reduction give each thread the storage that 5.4 and 5.5 promise.
  */

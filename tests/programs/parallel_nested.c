@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: sample="compiler == 'gcc'"
+ * split, tool, valgrind:
  * OpenMP 5.2, 10.1.1 and 18.2: max-active-levels-var decides whether a nested region is active;
  * level, ancestor_thread_num and team_size describe the whole chain of regions.
  */

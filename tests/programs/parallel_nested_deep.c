@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 10.1 and 18.2: six nested levels of parallelism, each with tasks, loops and barriers
  * of its own.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 10.1: any sequence of team sizes, far more threads than processors included; every
  * region ends with a barrier that makes its writes visible.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test: # stock libomp keeps its threads, and what they have
 // OpenMP 5.2, 18.6: after omp_pause_resource and omp_pause_resource_all the other threads are new
 // ones, whose threadprivate variables have their first values; the initial thread keeps its own.
 // Both refuse inside a parallel region.

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * run: omp.{program}.{compiler}.one threads=2 SENNIT_POLICY=fifo OMP_PROC_BIND=true -- one
+ * run: omp.{program}.{compiler}.near threads=2 SENNIT_POLICY=fifo
+ *     SENNIT_SYSTEM_FILES={two_domains} OMP_PROC_BIND=true -- near
  * Queues follow NUMA domains (docs/user/order.md). Two threads make a task each, and the second
  * one runs one of the two: the older task where they share a queue, its own where each has one
  * nearby. The argument says which it shall be.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc # its asm names the function that gcc makes of a task
+ * test: threads=1 SENNIT_POLICY=fa
  * FA starts with the compiler's marks (src/tasks/program/marks.h): the first send-task is known
  * before it has run, and that others only compute. So the path to it goes first from the start.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc # clang calls nothing that is weak and undefined
+ * test: threads=1 SENNIT_POLICY=fa
  * A file of this program has marks (src/tasks/program/marks.h), those with the tasks have none. So
  * the tasks' code is looked at: the task that calls a send is known before it has run.
  */

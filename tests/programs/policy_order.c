@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * run: omp.{program}.{compiler}.{policy} policy=fifo|lifo|ma1|ma2|ma3|sa|fa threads=1
+ *     SENNIT_POLICY={policy}
  * The order in which one thread runs tasks under each SENNIT_POLICY (communication-aware
  * scheduling, section 3). Sends are told to the runtime as the MPI library tells them.
  */

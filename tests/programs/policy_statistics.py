@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# judge:
 """What SENNIT_STATS tells about the policy: its name, and what fa has learned about which task.
 
     policy_statistics.py --programs build/tests/programs/gcc --lib build/lib/omp

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- {bin}/{compiler}/late_environment_part
+ * run: omp.preloaded.{compiler} threads=2 LD_PRELOAD={own_name}
+ *     WANTED="{sees_gcc if compiler == 'gcc' else sees_clang}"
+ * run: omp.preloaded.stock.{compiler} threads=2 LD_PRELOAD={own_name} LD_LIBRARY_PATH=
+ *     WANTED="{sees_gcc if compiler == 'gcc' else sees_clang}" # the stock runtime is loaded, too:
+ *     the loader starts Sennit's library after those that need it
  * A program without OpenMP of its own; a library that it needs uses OpenMP. Where Sennit's library
  * is preloaded, it still chooses as the stock runtime that the library was built for.
  */

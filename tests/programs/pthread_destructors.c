@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -- -lpthread
+ * test, tool: # stock libomp crashes
  * OpenMP in the last moments of a thread that the user made: in destructors of thread-specific
  * data, which run after the runtime's own; and the thread ends with a team that is still warm.
  */

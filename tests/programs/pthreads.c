@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test, tool: # stock libomp crashes at times
  * OpenMP 5.2, 1.3 and 18: threads that the user makes each are an initial thread with its own
  * parallel regions, teams, ICVs and threadprivate copies, concurrently; they come and go.
  */

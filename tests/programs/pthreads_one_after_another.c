@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lm -lpthread
+ * test:
  * Each thread of the program begins as an initial thread with the settings of the environment and
  * fresh threadprivate variables (OpenMP 5.2, 2.4 and 5.2), whatever a thread before it has left;
  * its first region's threads begin in its rounding mode, and worksharing constructs outside of

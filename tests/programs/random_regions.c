@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_CANCELLATION=true
+ * test: variant=split2|split4|split8 threads=1|2|4 SENNIT_SPLIT={variant[5:]}
+ *     OMP_CANCELLATION=true
+ * test: variant=split1|split3|split5|split6|split7 threads=2 SENNIT_SPLIT={variant[5:]}
+ *     OMP_CANCELLATION=true
+ * test: variant=splitauto threads=2|4 SENNIT_SPLIT=auto OMP_CANCELLATION=true
  *
  * random_regions.c - random sequences of constructs in parallel regions, nested ones too, against
  * what one thread computes. All threads of a region draw the same sequence.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 5.5.5 (reduction clause): arrays and array sections reduce element by element; the
  * elements outside of the section are left alone.
  */

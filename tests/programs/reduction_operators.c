@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -latomic
+ * test:
  * OpenMP 5.2, 5.5 (reduction): every implicitly declared identifier, for arithmetic types of every
  * size, in parallel, worksharing-loop and sections constructs.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, split:
 // OpenMP 5.2, 5.6: scan computations, inclusive and exclusive, of worksharing loops and of combined
 // ones, with several operators, more than one list item and array sections; also of simd loops.
 #include "check.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, split:
 // OpenMP 5.2, 5.5.11 (declare reduction): combiner and initializer of a class with a constructor;
 // every private copy is constructed and destroyed once.
 #include "check.h"

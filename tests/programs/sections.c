@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 11.3 (sections): each section runs exactly once, whatever the number of threads; the
  * construct ends with a barrier unless nowait is there.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
+ * test: variant=sennit_accounts_split SENNIT_SPLIT=4
  * sennit.h: what a task creates works for the task's account, whoever runs it, and whenever. The
  * work is processor time, counted by who does it. So what a test expects is exact, and a busy
  * machine makes no difference; only what the runtime itself takes comes on top.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test:
  * alpi.h 1.2: every function, as a task-aware library finds and uses it (dlsym from global scope).
  */
 #include "sennit_door.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test, tool:
  * sennit.h, events: a task's dependences are released when its body has ended and its events are
  * fulfilled, from inside the body, by another task, by a polling service or a foreign thread.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, valgrind, sanitizers:
 // Each fiber has its own C++ exception state (__cxa_get_globals). Tasks of one thread are suspended
 // inside catch blocks. Each rethrows its own exception, whatever the order in which they are
 // resumed. So does a task that is suspended during stack unwinding, in a destructor.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * A thread that begins allocates nothing, or the C library would set up a heap for it: system
  * calls and page faults for each thread of the first region.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -- -lpthread # sanitizers have a view of fork() of their own
+ * test:
  * fork() while another thread sets the affinity format, and looks up threadprivate variables: the
  * child does the same. It has no other thread that would unlock what was locked at that moment.
  */

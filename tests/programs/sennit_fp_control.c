@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lm
+ * test:
  * The rounding mode of tasks that are suspended: each finds its own again, on whatever stack; tasks
  * that start meanwhile and polling services do not see it.
  */

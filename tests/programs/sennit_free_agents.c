@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 6.0, threadset(omp_pool), through sennit.h: an idle thread that belongs to no team runs an
  * explicit task when its creator allows it. There it is no thread of the team, and all else is as
  * in the team: sizes, levels, children, taskwait, locks, nested regions, barriers that wait for it.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * The OpenMP routines that this program calls come from libsennit-omp.so, once, and from no stock
  * runtime: without this, every other test might test something else.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc if="SENNIT_VALGRIND and not sanitized and not debug"
  * What a mutex of libc's costs that nobody else wants. lock_cost.py counts.
  *   before: OpenMP has not been used yet
  *   outside: after a region

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * Locks park tasks, not threads. There is one thread. A task is suspended while it holds a lock or
  * is inside a critical region. Tasks that want it park, and the tasks that resume the holder run.
  */

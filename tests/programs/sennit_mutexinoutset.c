@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
+ * test: variant=sa|fa threads=1|2 SENNIT_POLICY={variant} OMP_MAX_TASK_PRIORITY=10
  * Tasks that hold a mutexinoutset item and wait, while others wait for the item: their priorities
  * change meanwhile, those who can have their items get them, and undeferred tasks let others run.
  */

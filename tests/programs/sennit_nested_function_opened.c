@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC
+ * run: omp.{program}.{compiler}.{tasks} threads=2 tasks=100|20000 --
+ *     {bin}/gcc/nested_function_part {tasks} # past the guarded stacks (tasks/fiber/stack.h)
  * A library whose code runs on the stack (GNU C's nested functions) is opened while tasks are
  * suspended, by one of them. Each of them may call it at once; so may later tasks, on stacks that
  * were used before and on new ones: sennit_nested_function_opened LIBRARY [TASKS]

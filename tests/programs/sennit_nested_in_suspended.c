@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc if="not sanitized" # of the runtime alone, and long
+ * test: threads=2
  * Thousands of suspended tasks are inside regions of their own, which ask for more threads than the
  * system gives a process: they get fewer, one line says so, and all of them end.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * Nested regions of one shape, again and again, need no more threads than they have at a time: a
  * region gets the team of its own level, not one that served, as large, at another.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: SENNIT_POLICY=fa
  * What a task's end makes ready does not wait for a task that was resumed on the same thread and
  * goes on there first: another thread runs it.
  */

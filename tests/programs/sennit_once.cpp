@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: if="not tsan" # as sennit_outside_ends.c
+// test: variant=|static
 // docs/user/openmp.md, "Locks of the operating system": the initializer of a static variable or of
 // std::call_once suspends its task, and other tasks of the same, only thread wait for it as tasks;
 // when it throws after that, one of them initializes. So do futures and the standard locks.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not tsan" -- -lpthread # TSan's own versions of libc's waits block the thread
+ * test:
  * The program's first thread leaves suspended tasks outside of regions. They go on while it joins a
  * thread, and are done before the program ends: other runtimes do them when they are created.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * sennit.h, polling services: called while operations are pending, also when every thread is
  * inside long user code (the ticker) and when all are idle; never by two threads at once, never
  * after unregister. One that waits for a lock keeps no other task of its thread from suspending.

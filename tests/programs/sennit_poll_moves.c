@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: threads=2
  *
  * A service that has something to do in each call, as an MPI library that moves a long message
  * piece by piece, is called again at once. Idle threads nap between calls that find nothing.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test:
  * A thread of the program creates tasks outside of regions and ends while they are suspended: it
  * ends when they are done, for other runtimes do them at once. They go on where they began, with
  * the thread's own variables, also when other threads use OpenMP meanwhile.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not tsan" # as sennit_outside_ends.c
+ * test, split:
  * docs/user/openmp.md, "Locks of the operating system": a task is suspended while it holds a mutex,
  * a read-write lock or a spin lock of pthreads; other tasks of the same, only thread that want it
  * wait as tasks, so that those that resume the holder run. Who owns a mutex is a task, not its

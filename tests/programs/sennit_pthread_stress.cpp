@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: if="not tsan" # as sennit_outside_ends.c
+// test: threads=1|2|5
 // Tasks and threads that take locks of every kind at random, and are suspended at random while they
 // hold them: nobody is let in beside a holder, nobody waits for ever.
 #include "sennit_door.h"

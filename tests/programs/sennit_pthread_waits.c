@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not tsan" -- -lpthread # as sennit_outside_ends.c
+ * test:
  * docs/user/openmp.md, "Locks of the operating system": tasks of one thread, one of them suspended,
  * wait for each other by condition variables, semaphores, barriers and pthread_once, and for a
  * thread that runs no tasks. Wake-ups by a signal handler count, and time limits hold.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// run: omp.{program}.{compiler}.{policy} policy=fifo|lifo|steal threads=2 SENNIT_POLICY={policy}
 // A task that ends releases its successors newest first. So under lifo, whose newest is the one
 // that became ready last, they run in the order of their creation; under steal the newest runs next
 // and the others, each thread's newest first, follow it. sim/threads.cpp relies on it.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, tool:
  * sennit.h: spawned tasks run without any parallel region, may suspend, wait and bind events; the
  * completion callback comes after the body and its events, and may bind events of its own.
  * sennit_task_wait_ns frees the worker. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" # as sennit_fork_locks.c
+ * test:
  * fork() leaves the thread that runs spawned tasks in the parent: the child has one of its own, and
  * so has the child's child. The parent goes on.
  */

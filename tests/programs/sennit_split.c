@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lm
+ * test: variant=2|4|8 threads=1|2|4 SENNIT_SPLIT={variant}
+ * test: variant=auto threads=2|4 SENNIT_SPLIT=auto
  *
  * sennit_split.c - SENNIT_SPLIT=K under OMP_NUM_THREADS=P: regions of K * P threads on P workers.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  *
  * sennit_split_balanced.c - a region with a static loop, under SENNIT_SPLIT=auto. At first one
  * worker needs the others' help. Then the loop is balanced: nobody is idle as long as there are

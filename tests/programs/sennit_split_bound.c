@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test: threads=2|4
+ * test: variant=4|auto threads=2|4 SENNIT_SPLIT={variant}
+ * run: omp.{program}.says.{compiler} threads=2 SENNIT_SPLIT=4
+ *     pass='^sennit: SENNIT_SPLIT=4: the program binds its threads [^\n]*\n$'
  * A program that binds its threads itself, in each of the ways that there are, in its first region.
  * From then on each thread has the processors that it has asked for, although it shared a worker
  * with others.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: variant=auto threads=2|4 SENNIT_SPLIT=auto OMP_SCHEDULE=guided,3
  *
  * sennit_split_loops.c - dynamic, guided and runtime loops under SENNIT_SPLIT=auto, where a worker
  * offers others a part of what it has: each iteration runs once, chunks are the program's, and who

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -fPIC -- -ldl
+ * run: omp.{program}.{compiler} threads=2 SENNIT_SPLIT=4 -- {bin}/gcc/plain_part
+ *     {bin}/gcc/thread_local_part
+ * run: omp.{program}.says.{compiler} threads=2 SENNIT_SPLIT=4
+ *     pass='^sennit: SENNIT_SPLIT=4: [^\n]*''/thread_local_part has thread-local data, [^\n]*
+ *     going on with 1\n$'
+ *     -- {bin}/gcc/plain_part {bin}/gcc/thread_local_part
  *
  * sennit_split_opened.c PLAIN WITH-THREAD-LOCAL-DATA - threads that are split share workers until
  * the program opens a library whose thread-local data they would share, too. From then on each

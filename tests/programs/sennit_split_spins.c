@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: variant=4 threads=2 SENNIT_SPLIT=4
+ * run: omp.{program}.says.{compiler} threads=2 SENNIT_SPLIT=4
+ *     pass='^sennit: SENNIT_SPLIT=4: threads of ring[^\n]* wait for each other by spinning,
+ *     [^\n]*\n$'
  *
  * sennit_split_spins.c - threads that spin on each other, under SENNIT_SPLIT: each waits for the
  * next one, which may not have begun. Nothing hangs; and after some such regions no more are split.

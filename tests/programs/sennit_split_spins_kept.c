@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang -fnoopenmp-use-tls
+ * test: variant=4 threads=2 SENNIT_SPLIT=4
  *
  * sennit_split_spins_kept.c - threads that are split, spin on each other, and keep threadprivate
  * variables: when splitting ends, each finds its own, and there are as many threads as before.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: variant=auto threads=2 SENNIT_SPLIT=auto
  *
  * sennit_split_taskloop.c - taskloops under SENNIT_SPLIT=auto on 2 workers: into how many tasks one
  * is cut follows from what others took of its last runs. Clauses say it better.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" # sanitizers have a memory of their own
+ * test:
  * A peak of suspended tasks finds the stacks of the one before: mapping, touching and unmapping
  * each would take far longer than its task. When no peak comes again, the stacks go back to the
  * system.

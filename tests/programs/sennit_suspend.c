@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test, policies, split, tool, valgrind, sanitizers:
  * sennit.h: a suspended task gives its worker away and goes on there when it is resumed; a resume
  * that comes first is one token; undeferred, dependent, nested, initial and implicit tasks alike.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test:
  * Tasks that wait for others by yielding in turns do not keep a task from going on that a thread
  * outside has resumed.
  */

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" # sanitizers have a memory of their own
+ * test:
+ * run: omp.sennit_suspend_60000.{compiler} threads=2 -- 60000 # past the guarded stacks
+ *     (tasks/fiber/stack.h)
+ * run: omp.sennit_suspend_huge.{compiler} threads=2
+ *     run='sh -c "ulimit -s 1000000 && exec \"$0\" 20000 || echo skipped: the limit cannot be
+ *     raised" {exe}'
+ *     # stacks of a gigabyte, which no task touches
  * Memory alone bounds the number of suspended tasks. 10,000 of them (or as many as the argument
  * says) are suspended at once; each costs less than 16 KiB of resident memory. Their creator
  * resumes them, and all of them finish.

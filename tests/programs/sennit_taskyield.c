@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies:
  * OpenMP 5.2, 12.8 (taskyield), at its strongest: tasks that wait for each other by spinning on
  * flags with taskyield all proceed, on one thread too; a yield lets every ready task run.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 12.10: a task that yields until another has done its part is no obstacle to the end
  * of a parallel region that the other one is in: with one thread too, and tasks in that region.
  */

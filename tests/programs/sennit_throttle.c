@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, tool:
  * Issue 2, bench: running a task in place must not bury its creator. A throttled creator goes on
  * when the task that it made room for suspends: 20,000 detachable tasks, each fulfilled by a later
  * one, and 5,000 suspended ones, each resumed by a later one, from one thread.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if=clang
+ * tool:
  * A suspended task as a tool sees it: it leaves and comes back by task_schedule events, and its
  * frames are its own wherever it waited. Suspensions nest in no order.
  */

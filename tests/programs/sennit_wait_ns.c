@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * sennit.h: while tasks wait for time, their thread runs the others: on one thread, a task that
  * waits sees everything that its later siblings did meanwhile.
  */

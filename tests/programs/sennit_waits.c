@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * While a task waits (in a taskwait, a taskgroup, a taskwait depend, an undeferred task, a barrier,
  * the end of a nested region), its thread runs other tasks. A waiting parent is never buried under
  * a child that waits for it. There is one thread; each waiter waits for its later siblings.

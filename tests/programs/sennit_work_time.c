@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * sennit.h: a task's processor time is its own, though its thread runs others while it is
  * suspended.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -rdynamic
+ * test: threads=2
  * Tasks that yield lose few time slices to other programs, also where threads outnumber processors.
  * Here a yield to the system takes as long as beside a program that computes.
  */

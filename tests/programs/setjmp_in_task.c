@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized"
+ * test:
  * setjmp and longjmp inside of one task or implicit task, across scheduling points: the jump stays
  * on the stack of the task, which the runtime must leave where it is.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test: # stock libomp miscounts schedule(simd : static, 8)
 // OpenMP 5.2, 10.4, 7.7: simd with its clauses, for simd with linear and lastprivate, declare simd.
 #include "check.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 11.1 (single): one thread runs the block, the others wait at its end; copyprivate
  * broadcasts its values to every thread of the team; the barriers that both imply are counted
  * alike by all threads.

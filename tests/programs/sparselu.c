@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * LU factorisation of a sparse blocked matrix with dependent tasks (BOTS shape): fill-in blocks are
  * allocated by the creator, the result equals the sequential factorisation bit for bit.
  */

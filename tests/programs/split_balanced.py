@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: omp.split_balanced.{compiler} compiler=all labels=programs,quick if="not sanitized" -- --sennit {sennit}
+#     --format {source}/src/tasks/trace/format.h {bin}/{compiler}/sennit_split_balanced
 """A loop that has become balanced is cut no more under --split auto: after 8 runs workers offer no threads to each
 other, but for one in each 64th run. A running program's trace says so. (tests/sim has the rule itself.)
 

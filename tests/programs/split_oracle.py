@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: omp.split_oracle labels=programs,quick if="group('printing') and not sanitized" -- --lib {omp}
+#     {group('printing')}
 """Programs on threads that are split print what they print on as many threads that are not, and nothing is refused.
 
 usage: split_oracle.py --lib FOLDER PROGRAM...

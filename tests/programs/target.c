@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // OpenMP 5.2, 1.3, 13.8, 13.3: target regions where there is no device run on the host, with the
 // clauses that say what happens to data; nowait and depend order them among tasks.
 #include "check.h"

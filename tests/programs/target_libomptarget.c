@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=clang if="libomptarget_dir and not sanitized" --
+//     -fopenmp-targets=x86_64-pc-linux-gnu -Wl,-rpath,{libomptarget_dir}
+// test:
 // A program that clang built for an offload device brings LLVM's libomptarget (here the device is
 // the host's own kind): regions run there, data is mapped, and the device routines are the
 // library's.

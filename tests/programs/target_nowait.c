@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // OpenMP 5.2, 13.8: with nowait the encountering task goes on at once, though what the target task
 // depends on ends only when the encountering task says so.
 #include "check.h"

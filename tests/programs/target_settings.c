@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=gcc # clang 19 inlines the region where it knows no device
+// test:
 // OpenMP 5.2, 2.4, 13.8: to a target region its thread is initial, and its settings are those of
 // the device, which nobody has changed. Clang knows no device and inlines the region.
 #include "check.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test: # stock libomp limits each region by itself
 // OpenMP 5.2, 13.8, 13.3, 1.2.1: a target region is a contention group of its own. Its thread_limit
 // holds in it, for all of its regions together, and nowhere else; the threads outside do not count.
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 10.1: a thread's work in a region begins with its implicit task. What that sets up
  * for the thread (copies for copyin, GCC's private copies of reduction(task, ...)) is there before
  * any explicit task of the region runs on it, also on a thread that waits for the region to begin

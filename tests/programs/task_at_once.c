@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // A task outside of every parallel region is run where it is created, unless something in the
 // process suspends tasks: programs that stock runtimes let get away without a taskwait are many.
 #include "check.h"

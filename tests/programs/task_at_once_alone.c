@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang if="not sanitized" # libgomp defers; sanitizers' libraries wait in ways
+ *     that suspend tasks
+ * test: threads=1|2
  * With LLVM's runtime, a team of one thread runs each task where it is made, unless dependences or
  * something else holds it back. Programs rely on it: the creator looks at what its task has set,
  * without a scheduling point. Where nothing in the process suspends tasks, it is so here, too.

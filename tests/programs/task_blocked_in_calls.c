@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  *
  * Tasks that are blocked in a call of the system's keep their threads. One more thread is left, and
  * has to run the task that they wait for, however busy the processors were before.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 12.5 (task): if(0) makes an undeferred task, final an included task whose descendants
  * are final too; untied, mergeable, priority and affinity change no result; data-sharing clauses
  * capture at creation.

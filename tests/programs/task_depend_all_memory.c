@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang # gcc 12 lacks omp_all_memory
+ * test:
  * OpenMP 5.2, 15.9.5: a dependence on omp_all_memory orders the task after every earlier sibling
  * with a dependence, and before every later one.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 15.9.5: list items are matched by their storage's start: a blocked vector with array
  * sections as the dependences of each block.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 15.9.4 (depobj): a depend object stands for the dependence it was made of; update
  * changes its type; one clause may name several, mixed with plain dependences.
  */

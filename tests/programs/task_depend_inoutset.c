@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang # gcc 12 lacks inoutset
+ * test:
  * OpenMP 5.2, 15.9.5: inoutset tasks do not order each other; they come after earlier and before
  * later in, out and inout tasks, and an in after inoutset waits for the whole set.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 3.2.6 (iterators) and 15.9.5: one depend clause names a computed set of locations,
  * also of two dimensions, with a step, and empty.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies:
  * OpenMP 5.2, 15.9.5: mutexinoutset tasks run in any order, one at a time; they come after earlier
  * and before later in, out and inout tasks of the same location.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 15.9.5: tasks with mutexinoutset on the same item exclude each other, whether they
  * are deferred or not, and a task holds the item through its scheduling points.
  */

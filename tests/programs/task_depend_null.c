@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: # stock libgomp hangs: null is an address to it
  * A dependence on what a null pointer points to is none, as with LLVM's runtime: so a program can
  * drop a dependence at run time. Each kind: a task that waits for an event is followed by one that
  * fulfils it, which would never begin if the two were in order.

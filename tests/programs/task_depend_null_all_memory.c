@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc
+ * test: # stock libgomp 12 hangs: null is an address to it
  * GCC 13 and later hand over omp_all_memory as a null address. This program says that such a
  * compiler has made a part of it, and writes what that one would.
  */

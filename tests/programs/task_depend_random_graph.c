@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies, split, tool, valgrind:
  * OpenMP 5.2, 15.9.5: for seeded random sequences of tasks with random dependences the memory is
  * what the sequential execution of the program leaves. mutexinoutset tasks commute, so do adds.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: sample="compiler == 'gcc'"
  * OpenMP 5.2, 15.9.5 (depend): in after out, out after every in, in beside in; distinct locations
  * do not order; dependences hold between siblings only.
  */

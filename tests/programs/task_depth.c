@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * A chain of 2,000 tasks, each the only child of the one that waits for it: the depth of waiting
  * parents is bounded by memory, not by a thread's stack of pending calls.
  */

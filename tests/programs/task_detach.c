@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test, policies, split, tool, valgrind:
  * OpenMP 5.2, 12.5.2 (detach): a detachable task is complete when its body has ended and its event
  * is fulfilled, by itself, by another task, or by a thread that OpenMP does not know; until then
  * its successors, taskwait and taskgroup wait.

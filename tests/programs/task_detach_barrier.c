@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test: # stock libgomp misses the wake-up
  * OpenMP 5.2, 15.3.1 (barrier) with 12.5.2 (detach): a barrier, and the end of a region, wait for a
  * detached task whose event a thread that OpenMP does not know fulfils while all threads wait.
  */

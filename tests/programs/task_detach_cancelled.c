@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_CANCELLATION=true # stock libomp waits for the event
  * OpenMP 5.2, 11.2: a cancelled taskgroup ends although detachable tasks of it that never began
  * were to fulfil their events themselves; an event that its creator fulfils later is still good.
  * A task that has begun is not discarded.

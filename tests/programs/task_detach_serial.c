@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test:
  * OpenMP 5.2, 12.5.2 (detach): a detachable task in a team of one, or outside of any region, whose
  * event another thread fulfils later; the regions that follow are not disturbed.
  */

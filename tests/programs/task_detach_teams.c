@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test: # stock libgomp misses the wake-up
  * OpenMP 5.2, 12.5.2 (detach): the last thing that a region waits for may be an event that a thread
  * fulfils which OpenMP does not know. The region's team may be gone as soon as that is done: teams
  * of ever other sizes make room for each other.

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lpthread
+ * test, policies, tool, valgrind: # stock libgomp holds the creator for too long, libomp drops the
+ *     dependences
  * OpenMP 5.2, 12.5 and 12.5.2: an undeferred task holds its creator until its structured block is
  * over; a detachable one is complete, and releases its dependences, when its event is fulfilled.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, policies, split, tool:
 // OpenMP 5.2, 1.4 / 12.5 restrictions: an exception thrown inside a task region may be caught
 // inside it, also across scheduling points within the handler; uncaught_exceptions stays right.
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- -lm
+ * test: # stock libomp starts other tasks on top of one that yields, in its mode
  * The floating-point environment (C11, 7.6) is of a thread: a task that changes the rounding mode
  * and then waits finds it again, and tasks that start meanwhile do not start in it. They start in
  * what the implicit task of their thread has.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, tool:
  * One producer creates 1,000,000 tasks, then 100,000 that depend on each other in chains: all of
  * them run, none is lost, and memory does not grow without bounds with the number of tasks.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc # of GNU C
+ * test:
  * GNU C: a nested function that is passed as an argument is called through code on the stack of its
  * host. That works in tasks too, wherever they run and whatever they have waited for.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, tool:
  * OpenMP 5.2, 12.9: tasks bind to the innermost parallel region: they run on threads of that team
  * and are complete at its end, in nested teams that all create tasks at once.
  */

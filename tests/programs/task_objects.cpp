@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, policies:
 // OpenMP 5.2, 5.4.4 (firstprivate): the copy constructor makes a task's copy when the task is
 // created, its destructor runs when the task ends; deferred, undeferred, dependent, in branches.
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 12.5 and 10: task constructs outside of every parallel region work in the implicit
  * parallel region of the initial thread; they are complete at taskwait.
  */

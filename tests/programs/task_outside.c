@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: # stock libgomp waits for ever
  * Outside of parallel regions tasks run where they are created; but one that depends on a detached
  * task has to wait (OpenMP 5.2, 12.5), and does so in the order of the policy.
  */

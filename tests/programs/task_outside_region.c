@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: # stock libomp crashes in teams
  *
  * Explicit tasks outside of parallel regions: nobody else could run them, and programs rely on what
  * both compilers' runtimes do: they run at once, one after the other, also in other tasks and in

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 10.1: a task may encounter a parallel region; the inner team is the task's own, and
  * tasks created there belong to the inner region.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_MAX_TASK_PRIORITY=10
  * OpenMP 5.2, 12.5.2 and 21.2.9 (OMP_MAX_TASK_PRIORITY): the priority clause is a hint with values
  * from 0 up to omp_get_max_task_priority(); higher ones are cut. Run with OMP_MAX_TASK_PRIORITY=10.
  */

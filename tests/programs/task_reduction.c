@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 5.5.9 and 5.5.10 (task_reduction, in_reduction): tasks of the taskgroup, at any
  * depth, take part; the result is there after the region, arrays and user-defined types included.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split:
  * OpenMP 5.2, 5.5.8 (reduction with the task modifier): explicit tasks of a parallel, for or
  * sections region take part in its reduction.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, sanitizers:
 // ISO C++ [except.handle] with OpenMP tasks: a task that waits inside a handler and rethrows gets
 // its own exception back, however many other tasks were inside handlers on that thread meanwhile.
 #include "check.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" # libgomp has less without a limit, libomp more
+ * run: omp.task_stacks.{limit}.{compiler} threads=2 limit=1000000|unlimited
+ *     run='sh -c "ulimit -s {limit} && exec \"$0\" || echo skipped: the limit cannot be raised"
+ *     {exe}'
  * Threads' and tasks' automatic arrays of 20 MB, under a larger limit of the stack and no
  * OMP_STACKSIZE: a thread's stack is as large as the stock runtimes make it. Tasks that go on after
  * others have begun have arrays of the same size.

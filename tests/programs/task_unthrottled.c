@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: threads=2 KMP_ENABLE_TASK_THROTTLING=0 # libgomp throttles
  *
  * KMP_ENABLE_TASK_THROTTLING=0: a thread that creates tasks runs none of them before it waits,
  * however many there are. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies, split, tool:
  * OpenMP 5.2, 15.4 (taskgroup): waits for the tasks created in the region and all of their
  * descendants; taskgroups nest, and tasks from before the region are not its members.
  */

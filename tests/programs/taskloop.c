@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, tool:
  * OpenMP 5.2, 12.6 (taskloop): each logical iteration runs exactly once, under every grainsize and
  * num_tasks, collapse, signed and unsigned bounds; if, final, nogroup, untied, mergeable, priority.
  */

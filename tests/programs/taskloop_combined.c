@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * OpenMP 5.2, 17.2 (combined constructs): parallel master/masked taskloop, with simd and reduction,
  * and taskloops that several threads encounter each.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test:
 // OpenMP 5.2, 5.4.4 and 12.6: each task of a taskloop owns a copy of a firstprivate object, made by
 // the copy constructor and destroyed once; lastprivate of a class assigns back the last value.
 #include "check.h"

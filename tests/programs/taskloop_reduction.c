@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies, split, tool:
  * OpenMP 5.2, 12.6: reduction and in_reduction clauses of a taskloop, also inside of a taskgroup
  * with task_reduction; lastprivate has the last iteration's value.
  */

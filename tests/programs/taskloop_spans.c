@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_CANCELLATION=true
  * OpenMP 5.2, 12.6: a taskloop that would have to count downwards has no iterations; one that
  * nobody could finish begins all the same, and is left by cancellation.
  */

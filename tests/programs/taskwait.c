@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, policies, split:
  * OpenMP 5.2, 15.5 (taskwait): waits for the children that the task created so far, at every depth
  * of the tree; with depend, only for the predecessors that it names.
  */

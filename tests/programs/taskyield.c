@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test, split, tool:
  * OpenMP 5.2, 12.8 (taskyield): allowed in every kind of task and outside of tasks; the team makes
  * progress and tied tasks stay on their thread.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test, tool:
 // OpenMP 5.2, 10.2, 11.6: teams on the host, distribute in all its forms, and what the routines say
 // inside.
 #include "check.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=clang # libgomp runs them one after the other, and so do we
+ * test: KMP_TEAMS_THREAD_LIMIT=4
+ * test: variant=primary KMP_TEAMS_THREAD_LIMIT=4 OMP_PLACES=threads KMP_TEAMS_PROC_BIND=primary
  * OpenMP 5.2, 10.2: the teams of a league run at once when there are threads for them, as in LLVM's
  * runtime; what they reduce is whole, and each forks regions of its own. Run with
  * KMP_TEAMS_THREAD_LIMIT=4, and with OMP_PLACES=threads KMP_TEAMS_PROC_BIND=primary.

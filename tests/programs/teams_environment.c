@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// test: OMP_NUM_TEAMS=3 OMP_TEAMS_THREAD_LIMIT=2 # stock libomp forms smaller leagues
 // OpenMP 5.2, 2.2, 21.6: OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT hold for teams constructs without
 // the clause; clauses and routines come first. Run with OMP_NUM_TEAMS=3 OMP_TEAMS_THREAD_LIMIT=2.
 #include "check.h"

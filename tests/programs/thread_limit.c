@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: OMP_THREAD_LIMIT=6
  *
  * OpenMP 5.2, 2.3 and 10.1.1: the regions of a contention group together never have more threads
  * than thread-limit-var, however they nest and whichever of them begin at the same time; a league's

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc if="not sanitized" -fPIC -- -shared
  *
  * thread_local_part.c - a library that sennit_split_opened.c opens: calls, by kernel thread where
  * it has thread-local data.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=clang -fnoopenmp-use-tls -- -lpthread
+// test, kept:
 // threadprivate objects (OpenMP 5.2, 5.2): each thread constructs its own once, before its first
 // use. copyin assigns the first thread's. When a thread of the program ends, its objects are
 // destroyed.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// build: compiler=clang -fnoopenmp-use-tls -- -lpthread
+// test, kept:
 // OpenMP 5.2, 18.6.1: omp_pause_resource gives up what the other threads' threadprivate variables
 // have, and finalizes it: objects are destroyed. The threads of later regions have new ones. The
 // calling thread keeps its own, and so does another thread of the program.

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc -- -lpthread # as thread-local storage
+ * build: compiler=clang -fnoopenmp-use-tls group=printing -- -lpthread # through the runtime
+ * test, kept: # stock libomp gives all threads that the program starts the first thread's copies
  *
  * threadprivate_regions.c - a random sequence of regions whose threads keep threadprivate variables
  * (OpenMP 5.2, 5.2), against what a model says. Prints what the threads have in the end.

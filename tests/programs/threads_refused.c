@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" -- -lpthread -ldl
+ * test: # stock runtimes give up
  * OpenMP 5.2, 10.1.1: when the system has no more threads a region gets fewer than it asks for and
  * all constructs work; it gets all of those that there are, in every region.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build:
 // OpenMP 5.2, 12.5, restrictions: an exception must not leave the task region. A program that
 // breaks this rule ends as C++ programs do, by std::terminate; never in a hang. Expected: SIGABRT.
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * simple: out={bin}/tool_checker.so compiler=gcc if=clang
+ *     compile='{stock} -O2 -g {language_flags} -fPIC -shared -idirafter {clang_resources}/include'
  * A tool that knows what every program's events must look like, for OMP_TOOL_LIBRARIES (OpenMP 5.2,
  * chapter 19). On each thread the task_schedule events are a chain: each begins with the task that
  * the one before ended with. A task is created, starts, and ends once; it runs on one thread at a

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if=clang
+ * tool: threads=2
+ *     TOOL_CHECKER_COUNTS=thread_begin=2,initial_begin=1,parallel_begin=1,implicit_begin=2,task_create=5,task_end=5,dependences=4,work_begin=4,dispatch=6,sync_begin=9,acquire=14,acquired=12,nest_begin=2,lock_init=2,lock_destroy=2,control=8,cancel=0
  * What a tool sees of two threads: tool_checker.c counts the events and looks at the frames where
  * omp_control_tool asks for it.
  */

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tests that programs describe in their first lines: manifest.py reads these, and writes a tests.cmake for each room.
+# It is told here what CMake knows of the machine and of the build.
+find_program(SENNIT_VALGRIND valgrind)
+find_program(SENNIT_TASKSET taskset)
+find_program(SENNIT_SLURM slurmctld)
+find_program(SENNIT_PKG_CONFIG pkg-config)
+
+# Of Clang: the headers of tools, and the library for devices.
+set(clang_resources)
+set(libomptarget_dir)
+if("clang" IN_LIST SENNIT_COMPILERS)
+    execute_process(COMMAND ${SENNIT_CLANG} -print-resource-dir OUTPUT_VARIABLE clang_resources
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${SENNIT_CLANG} -print-file-name=libomptarget.so
+                    OUTPUT_VARIABLE libomptarget OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(EXISTS "${libomptarget}")
+        cmake_path(GET libomptarget PARENT_PATH libomptarget_dir)
+    endif()
+endif()
+set(sanitizers)
+foreach(compiler gcc clang)
+    foreach(sanitizer address thread)
+        set(can_${compiler}_${sanitizer})
+        if(compiler IN_LIST SENNIT_COMPILERS)
+            sennit_has_sanitizer(can ${compiler} ${sanitizer})
+            if(can)
+                set(can_${compiler}_${sanitizer} ON)
+            endif()
+        endif()
+        list(APPEND sanitizers can_${compiler}_${sanitizer})
+    endforeach()
+endforeach()
+
+# Of the MPIs: what the library for MPICH takes of its header, the libraries of Fortran's bindings, which import the C functions
+# so that what holds of these holds there, and how to link them without a wrapper. Of a sanitizer: its library.
+set(fortran_libraries)
+set(settings_of_mpis)
+foreach(mpi ${SENNIT_MPIS})
+    string(TOUPPER ${mpi} MPI)
+    set(fortran_flags_${mpi})
+    list(APPEND settings_of_mpis fortran_flags_${mpi})
+    if(NOT SENNIT_${MPI}_FC)
+        continue()
+    endif()
+    execute_process(COMMAND ${SENNIT_${MPI}_FC} -show OUTPUT_VARIABLE flags)
+    string(REGEX MATCHALL "-[ILl][^ \n]+" fortran_flags_${mpi} "${flags}")
+    set(names mpi_mpifh)
+    if(mpi STREQUAL mpich)
+        set(names mpichfort)
+    endif()
+    set(folders ${fortran_flags_${mpi}})
+    list(FILTER folders INCLUDE REGEX "^-L")
+    list(TRANSFORM folders REPLACE "^-L" "")
+    find_library(SENNIT_${MPI}_FORTRAN_LIBRARY NAMES ${names} HINTS ${folders} REQUIRED)
+    list(APPEND fortran_libraries ${SENNIT_${MPI}_FORTRAN_LIBRARY})
+endforeach()
+set(mpich_includes)
+if(mpich IN_LIST SENNIT_MPIS)
+    sennit_mpi_includes(mpich ${SENNIT_MPICH_CC} mpich_includes)
+    list(TRANSFORM mpich_includes PREPEND "--include=")
+endif()
+set(sanitizer)
+if(SENNIT_SANITIZE)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${SENNIT_SANITIZE}.so
+                    OUTPUT_VARIABLE sanitizer OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+
+set(targets)
+foreach(target sennit-omp-checked sennit-mpich-checked sennit-openmpi-checked sennit-loader)
+    if(TARGET ${target})
+        list(APPEND targets ${target})
+    endif()
+endforeach()
+
+set(manifest ${CMAKE_CURRENT_BINARY_DIR}/manifest.txt)
+set(settings)
+foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CMAKE_CXX_COMPILER CMAKE_NM CMAKE_SYSTEM_PROCESSOR
+             Python3_EXECUTABLE
+             SENNIT_SANITIZE SENNIT_SANITIZE_FLAGS SENNIT_SANITIZE_CLANG SENNIT_LINK_CLANG SENNIT_LIBOMP SENNIT_TEST_MATRIX
+             SENNIT_COMPILERS SENNIT_GCC SENNIT_GXX SENNIT_GFORTRAN SENNIT_CLANG SENNIT_CLANGXX SENNIT_FLANG
+             SENNIT_MPIS SENNIT_PAIRED_mpich SENNIT_PAIRED_openmpi
+             SENNIT_MPICH_CC SENNIT_MPICH_CXX SENNIT_MPICH_FC SENNIT_MPICH_EXEC
+             SENNIT_OPENMPI_CC SENNIT_OPENMPI_CXX SENNIT_OPENMPI_FC SENNIT_OPENMPI_EXEC
+             SENNIT_VALGRIND SENNIT_TASKSET SENNIT_SLURM SENNIT_PKG_CONFIG
+             clang_resources libomptarget_dir ${sanitizers} sanitizer mpich_includes ${settings_of_mpis} fortran_libraries targets)
+    string(APPEND settings "${name}=${${name}}\n")
+endforeach()
+file(WRITE ${manifest} "${settings}")
+set(rooms programs)
+execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/manifest.py ${manifest} ${rooms}
+                COMMAND_ERROR_IS_FATAL ANY)
+# A program that changes may say something else.
+file(GLOB_RECURSE files CONFIGURE_DEPENDS *.c *.cpp *.h *.inc *.f90 *.F90 *.py *.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
