@@ -67,7 +67,7 @@ if(SENNIT_SANITIZE)
 endif()
 
 set(targets)
-foreach(target sennit-omp-checked sennit-mpich-checked sennit-openmpi-checked sennit-loader)
+foreach(target sennit-omp-checked sennit-mpich-checked sennit-openmpi-checked sennit-loader sennit-pass)
     if(TARGET ${target})
         list(APPEND targets ${target})
     endif()
@@ -75,8 +75,8 @@ endforeach()
 
 set(manifest ${CMAKE_CURRENT_BINARY_DIR}/manifest.txt)
 set(settings)
-foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CMAKE_CXX_COMPILER CMAKE_NM CMAKE_SYSTEM_PROCESSOR
-             Python3_EXECUTABLE
+foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CMAKE_CTEST_COMMAND CMAKE_CXX_COMPILER
+             CMAKE_GENERATOR CMAKE_MAKE_PROGRAM CMAKE_NM CMAKE_SYSTEM_PROCESSOR Python3_EXECUTABLE
              SENNIT_SANITIZE SENNIT_SANITIZE_FLAGS SENNIT_SANITIZE_CLANG SENNIT_LINK_CLANG SENNIT_LIBOMP SENNIT_TEST_MATRIX
              SENNIT_COMPILERS SENNIT_GCC SENNIT_GXX SENNIT_GFORTRAN SENNIT_CLANG SENNIT_CLANGXX SENNIT_FLANG
              SENNIT_MPIS SENNIT_PAIRED_mpich SENNIT_PAIRED_openmpi
@@ -87,9 +87,14 @@ foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CM
     string(APPEND settings "${name}=${${name}}\n")
 endforeach()
 file(WRITE ${manifest} "${settings}")
-set(rooms programs)
+set(rooms programs mpi)
 execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/manifest.py ${manifest} ${rooms}
                 COMMAND_ERROR_IS_FATAL ANY)
-# A program that changes may say something else.
-file(GLOB_RECURSE files CONFIGURE_DEPENDS *.c *.cpp *.h *.inc *.f90 *.F90 *.py *.txt)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+# A program that changes may say something else, or include something else.
+set(globs)
+foreach(room ${rooms})
+    list(APPEND globs ${room}/*.[chfF]* ${room}/*.py ${room}/*.inc ${room}/tests.txt ${room}/programs/*)
+endforeach()
+file(GLOB files CONFIGURE_DEPENDS ${globs})
+list(FILTER files EXCLUDE REGEX "_test.cpp$")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/manifest.py ${files})

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.bound_ranks.{mpi} mpi=all if="not sanitized" timeout=600 processors=2 -- {['--virtual'] if
+#     loader else []} --sennit {sennit} --mpiexec {mpiexec} --mpi {mpi} --lib {omp} {bound}
 """The variables that bind threads, in jobs whose launcher has bound no rank: each rank binds its threads
 to a share of the processors of its own.
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.coverage if="len(fortran_libraries) == 2" -- {source}/src/mpi/call/calls.txt {room}/local_calls.txt
+#     {room}/programs {SENNIT_MPICH_CC},{SENNIT_OPENMPI_CC} {fortran_libraries} # the table of calls is of both
 """Every row of the table of calls has test programs in C and in Fortran, and reaches us from Fortran.
 Those that test do the same in both languages: a program in C is enough.
 

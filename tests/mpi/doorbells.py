@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.doorbells.{mpi} mpi=all timeout=1200 processors=2 -- --sennit {sennit} --program {bin}/doorbells-{mpi}
+#     --mpi {mpi}
 """Where ranks outnumber cores, those that wait leave their cores to others: every kind of call still
 works, a rank that waits takes next to no processor time, and what is shared is gone afterwards.
 

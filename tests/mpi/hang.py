@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# hang: mpi.hang.hung.{mpi} run='{python} {path} hung' processors=1 # they wait
+# hang: mpi.hang.slow.{mpi} run='{python} {path} slow' processors=2
 """`sennit run` explains a job that hangs and, with SENNIT_HANG=abort, ends it; a job in which one
 rank is only slow is left alone. The grace time is the shortest there is, and no test expects
 anything within a time. Jobs that hang are five at a time, for they mostly wait; those that are slow

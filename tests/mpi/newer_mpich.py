@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.newer_mpich timeout=600 if="'mpich' in mpis" -- --compiler {CMAKE_CXX_COMPILER} --source {source}
+#     {mpich_includes}
 """Does Sennit's library for MPICH also build with MPICH 4.2 and later? There the conversions of Fortran's handles
 are functions, and before that macros. The library links no MPI, so it may not call them: it would not link. With
 the given MPICH's header, and with that header made to look like a later one, what converts handles is compiled.

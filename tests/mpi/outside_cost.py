@@ -1,5 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.outside_cost.{of}.alone.{mpi} mpi=all of=c|F90
+#     if="SENNIT_VALGRIND and not sanitized and (of == 'c' or mpifc)" timeout=900 -- --program
+#     {bin}/outside_cost-{of}-alone-{mpi} --limit 11 --mpi-library {library}
+# script: mpi.outside_cost.{of}.omp.{mpi} mpi=all of=c|F90
+#     if="SENNIT_VALGRIND and not sanitized and (of == 'c' or mpifc)" timeout=900 -- --program
+#     {bin}/outside_cost-{of}-omp-{mpi} --limit 20 --mpi-library {library} --omp-folder {omp}
 """Calls outside of tasks cost hardly more than the bare MPI's, in instructions that callgrind counts.
 
 usage: outside_cost.py --program FILE --limit INSTRUCTIONS --mpi-library FILE [--omp-folder FOLDER]

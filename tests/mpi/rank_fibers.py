@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.rank_fibers.{mpi} mpi=all if=rank_fibers timeout=600 labels=mpi,virtual processors=2
+#     others={bin}/rank_fibers -- --sennit {sennit} --program {others}-{mpi} --waits {others}_waits-{mpi} --teams
+#     {others}_teams-{mpi} --uneven {others}_uneven-{mpi} --objects {others}_objects-{mpi} {others}_openmp_objects-{mpi}
+#     --openmp {others}_openmp --exec {others}_exec --doorbells {bin}/doorbells-{mpi} --mpi {mpi}
 """Rank fibers (sennit run --virtual=fibers): what has to stay a rank's own while it hops between kernel
 threads, how a rank ends, that nothing is left behind, that waits outside of MPI leave the core to other
 ranks, that uneven ranks share the workers evenly, and that the work on objects is counted wherever it is done.

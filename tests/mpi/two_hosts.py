@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.two_hosts.openmpi mpi=openmpi if="not sanitized" timeout=1200 processors=2 skip=77 -- --sennit {sennit}
+#     --mpi openmpi --latency 200 {there}
 """Programs on two hosts: two network namespaces, a cable between them, a rank in each. TCP is all that
 they share, and completions are late by a latency of Sennit's own making (SENNIT_CHAOS).
 

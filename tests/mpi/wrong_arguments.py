@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: mpi.wrong_arguments.{mpi} mpi=all timeout=1200 processors=2 -- --sennit {sennit} --program
+#     {bin}/wrong_arguments-{mpi} --mpi {mpi} --exec {mpiexec}
 """Where ranks outnumber cores, wrong arguments of collective calls are found on the same ranks, with the same classes
 and calls of error handlers, as without Sennit (programs/wrong_arguments.c).
 

@@ -19,6 +19,8 @@ import tempfile
 
 MPI, MPICC, MPIEXEC, SENNIT, LIBRARIES, TESTS = sys.argv[1:7]
 NAMES = sys.argv[7:]
+sys.path.insert(0, TESTS)
+from manifest import manifest, parsed # noqa: E402
 PROGRAMS, APPS = os.path.join(TESTS, "mpi", "programs"), os.path.join(TESTS, "..", "apps")
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -29,7 +31,6 @@ MUCH = ("point_to_point", "collectives", "assembled", "callbacks", "initial_task
 # Not as -sennit-collectives wants programs (docs/user/recompile.md): operations of their own that use OpenMP, errors that they handle.
 NOT_COLLECTIVE = ("operations", "broadcasts")
 STOCK = ("files", "fork_exec", "outside") # others' tasks would wait for each other with all threads
-EXIT_CODES = {"abort_suspended": 7}
 SECOND = MPI != "mpich" # of the two MPIs
 
 
@@ -69,16 +70,18 @@ def without_sennit(program, ranks, threads, *arguments):
     return started([MPIEXEC, "-n", str(ranks), program, *arguments], {"OMP_NUM_THREADS": str(threads)})
 
 
+def programs_of_mpi():
+    """Those of tests/mpi that are tests by themselves: their name, and what their first lines say of the test."""
+    for path in sorted(glob.glob(os.path.join(PROGRAMS, "*.c"))):
+        lines = [(families, parsed(families[0], text)) for families, text in manifest(path)]
+        named = {family: line for families, line in lines for family in families}
+        if "test" in named:
+            yield os.path.splitext(os.path.basename(path))[0], named
+
+
 def test_programs():
-    with open(os.path.join(TESTS, "mpi", "CMakeLists.txt"), encoding="utf-8") as file:
-        text = file.read()
-    with open(os.path.join(TESTS, "mpi", "disturbed.cmake"), encoding="utf-8") as file:
-        not_under_chaos = re.search(r"^list\(REMOVE_ITEM same_under_chaos ([^)]*)\)", file.read(), re.MULTILINE)[1].split()
-    shapes = dict(re.findall(r"^set\(shapes_(\w+) [^)]*?(\w+)\)", text, re.MULTILINE)) # the last one
-    names = [name for name in re.search(r"^set\(programs ([^)]*)\)", text, re.MULTILINE)[1].split() if name in shapes]
-    of_sennit = re.search(r'program MATCHES "\^\(([\w|]*)\)\$"', text)[1].split("|") # they call its functions
     moved, ran, failed = 0, 0, []
-    for number, name in enumerate(names):
+    for number, (name, lines) in enumerate(programs_of_mpi()):
         if name not in NAMES if NAMES else name not in MUCH and number % 2 != SECOND:
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -86,22 +89,21 @@ def test_programs():
             libraries = []
             if "sennit_balance.h" in text_with_headers(source):
                 libraries = [os.path.join(LIBRARIES, f"libsennit-balance-{MPI}.so")]
-            elif name in of_sennit:
+            elif "build" in lines and "{library}" in lines["build"].arguments: # they call its functions
                 libraries = [os.path.join(LIBRARIES, f"libsennit-{MPI}.so")]
             program, transformed, collective = built(folder, name, [source], *libraries)
             moved += transformed
             if not transformed and not collective:
                 continue
-            policy = re.search(rf"^set\(policy_{name} (\w+)\)", text, re.MULTILINE)
-            late = name not in not_under_chaos and (number // 2 + SECOND) % 2 == 0
-            environment = {"SENNIT_CHAOS": f"seed:{number},latency:100,order" if late else "off", **({"SENNIT_POLICY": policy[1]} if policy else {})}
-            ranks, threads = shapes[name].split("x")
+            late = "chaos" in lines and (number // 2 + SECOND) % 2 == 0
+            environment = {"SENNIT_CHAOS": f"seed:{number},latency:100,order" if late else "off", **lines["test"].environment}
+            ranks, threads = lines["test"].keys.get("shape", "2x2").split("|")[-1].split("x")
             runs = [under_sennit(program, ranks, threads, environment=environment)]
             if name in STOCK:
                 runs.append(without_sennit(program, ranks, threads))
             ran += len(runs)
             failed += [(name, done.args, environment, done.returncode, done.stderr[-600:]) for done in runs
-                       if done.returncode != EXIT_CODES.get(name, 0)]
+                       if done.returncode != int(lines["test"].keys.get("exit", 0))]
     print(f"{ran} runs of programs, {moved} calls and loops transformed")
     assert not failed, "\n".join(map(str, failed))
     assert NAMES or (moved > 10 and ran > 15)

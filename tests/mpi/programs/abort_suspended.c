@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2 exit=7
  * MPI_Abort from a task while others are suspended in MPI_Recv: the whole job ends with its code,
  * and no rank hangs. */
 #include "check.h"

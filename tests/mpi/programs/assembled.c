@@ -1,4 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|4x2
+ * chaos: number=5
+ * paired: mpi.assembled.bare.mpich.n3 mpi=mpich shape=3x1 SENNIT_DOORBELLS=off # its ranks do not
+ *     yield: six of them on two cores take most of a minute, and show no more
+ * paired: mpi.assembled.bare.openmpi.n{ranks} mpi=openmpi shape=3x1|6x1 SENNIT_DOORBELLS=off
+ * paired: mpi.assembled.together.{mpi}.n{ranks}t{threads} shape=2x2|4x1|6x1|3x2
+ *     labels=mpi,mpi-programs SENNIT_DOORBELLS=on
+ * paired: mpi.{program}.late.{mpi} shape=3x1 labels=mpi,mpi-programs SENNIT_DOORBELLS=on
+ *     SENNIT_CHAOS=seed:5,latency:200,order
+ * paired: mpi.assembled.nodes.{mpi} shape=3x1 SENNIT_DOORBELLS=on -- nodes {other_node} {exe}
+ *     nodes # half of the ranks is on another node, as far as they know
+ * paired: mpi.assembled.mixed.{mpi} shape=3x1 SENNIT_DOORBELLS=on
+ *     pass='{mixed_on} MPI_COMM_WORLD {mixed_calls}' -- mixed
+ * paired: mpi.assembled.mixed_child.{mpi} shape=3x1 SENNIT_DOORBELLS=on
+ *     pass='{mixed_on} a communicator made from MPI_COMM_WORLD {mixed_calls}' -- mixed child
+ * paired: mpi.assembled.mixed_nodes.{mpi} shape=3x1 SENNIT_DOORBELLS=on
+ *     pass='{mixed_on} a communicator made from MPI_COMM_WORLD {mixed_calls}' -- mixed nodes
+ *     {other_node} {exe} mixed nodes
+ * paired: mpi.assembled.gone.{mpi} shape=3x1 SENNIT_DOORBELLS=on pass={gone} fail='{gone_twice}'
+ *     -- gone # several ranks find at once that another one is gone: one of them says so, and ends
+ *     the job
+ * paired: mpi.assembled.gone_apart.{mpi} shape=3x1 SENNIT_DOORBELLS=on pass={gone}
+ *     fail='{gone_twice}' -- gone apart
  * Small collective calls on MPI_COMM_WORLD: every operation with every datatype, in place, around
  * 256 bytes, between messages and other collectives, in tasks, with errors, and right before the
  * end. The order of sums is that of bare MPI, also where they are made in shared memory. The same

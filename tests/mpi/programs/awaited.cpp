@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// simple: out={bin}/{program}-gcc-{mpi} compiler=gcc
+//     compile='{wrapped_cxx} -O1 -g -std=c++20 -Wall -Wextra -Werror {skip_cxx} -I{include}' --
+//     {library}
+// progress: exe={bin}/{program}-gcc-{mpi}
 // MPI detach in C++: a coroutine awaits a request, a promise is kept by one. A plain MPI program,
 // without OpenMP; with MPIX_DETACH=progress a thread of the library's resumes the coroutines.
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2|4x1
+ * chaos: number=28
  * Collectives of the thread that creates tasks, whose tasks have ended on some ranks and not on
  * others: they meet all the same. */
 #include "check.h"

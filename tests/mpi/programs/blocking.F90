@@ -1,4 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
+! fortran: called=fortran
+! test_fortran: called=fortran{binding} shape=1x1|2x1|2x2
+! split: called=fortran3
 ! Blocking calls inside tasks from Fortran, by each of the three bindings: BINDING is 1 (mpif.h),
 ! 2 (use mpi) or 3 (use mpi_f08). More blocked tasks than threads, receives first.
 program blocking

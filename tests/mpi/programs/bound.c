@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * wrapped: out={bin}/{program}-{compiler}-{mpi} compiler=all -fopenmp
  * For bound_ranks.py: a line for each thread of each rank, with the processors that it may use.
  */
 #define _GNU_SOURCE

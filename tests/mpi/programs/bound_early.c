@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test: shape=2x1 # no other thread of the rank, which would wait for MPI's lock
+ * paired: mpi.bound_early.doorbells.{mpi} shape=2x1 SENNIT_DOORBELLS=on # tasks that bind what is
+ *     not over yet
  * A task binds many operations that are not over yet. Each is tested once, which is no waiting: the
  * task's thread keeps its processor also where ranks outnumber cores. */
 #define _GNU_SOURCE

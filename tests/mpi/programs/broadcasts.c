@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
+ * test: shape=1x1|2x1|4x2
+ * chaos: number=6
+ * paired: mpi.{program}.late.{mpi} shape=3x1 labels=mpi,mpi-programs SENNIT_DOORBELLS=on
+ *     SENNIT_CHAOS=seed:5,latency:200,order
+ * crowd:
+ * paired: mpi.broadcasts.uneven_{case}.{mpi}
+ *     case=300x200|200x300|300x200xchild|200x300xchild|200x300xmessages|300x200xreduction|200x300xreduction
+ *     shape=3x1 timeout=120 SENNIT_DOORBELLS=on
+ *     pass='rank . calls {uneven_call} where rank . calls {uneven_call};' -- uneven
+ *     {case.split('x')} # one length is too long to be sent without messages
+ * simple: out={bin}/broadcasts-no_attributes-{mpi} compile='{mpicc} {c_flags}'
+ *     -Wno-stringop-overflow -fopenmp -- -Wl,--no-as-needed {bin}/no_attributes-{mpi}.so
+ * once: mpi.broadcasts.no_attributes.{mpi} exe={bin}/broadcasts-no_attributes-{mpi} timeout=120
+ *     shape=3x1 SENNIT_DOORBELLS=on board=-a -- nodes {other_node} {exe} nodes
  * Broadcasts, small ones above all: every root, lengths around 256 bytes, datatypes that differ
  * from rank to rank, roots that run ahead, between other collectives and messages, in tasks, with
  * errors; on MPI_COMM_WORLD, and on communicators that are freed at once. usage: broadcasts [nodes

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test: with_assertions=2x2
+ * chaos: number=22
+ * split:
+ * progress: mode=polling|progress
  * Callbacks that block in MPI, through each door that has callbacks: who calls one must go on with
  * the others. A callback's partner is a callback on another rank, and the ranks' callbacks become
  * ready in opposite orders. From the initial thread and from a task; the program runs also without

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * progress: mode=polling
  * Callbacks below MPI_THREAD_MULTIPLE in a program without a task runtime: one that blocks polls,
  * and others are called on top of it. And so many that each begins the next must not pile up. */
 #include "check.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -fopenmp -I{include} -- {library}
+ * started: mpi.chaos.late.seed{seed}.{mpi} seed=1|2|3 virtual=1 shape=2x2
+ *     SENNIT_CHAOS=seed:{seed},latency:20000,order -- late 20000
+ * started: mpi.chaos.fail.seed{seed}.{mpi} seed=1|2|3 virtual=1 shape=2x2
+ *     SENNIT_CHAOS=seed:{seed},fail:5 -- fail
+ * started: mpi.chaos.short.seed{seed}.{mpi} seed=1|2|3 virtual=1 shape=2x2
+ *     SENNIT_CHAOS=seed:{seed},short:4 -- short
  * What SENNIT_CHAOS promises, for two ranks: chaos late US | fail | short. The environment asks for
  * the same. late   a message that is there already takes the latency, in a task and bound to one
  *   fail   the calls that fail give MPI_ERR_OTHER through the communicator's error handler, and can

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test: shape=1x1|2x1|2x2|4x1
+ * chaos: number=19
  * What sections 4 to 6 of the task-aware MPI paper and of the MPI detach paper say and no other
  * test shows; each case names the section. */
 #include "cases.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=all
+ * test: shape=2x1|2x2 sample="shape == '2x2'" # as one_sided.c
+ * chaos: number=40
  * Tasks that communicate, in the forms that papers on task-aware MPI draw: tasks in crossed order,
  * of which none ends before all have begun; a task that sends what its children have made; and
  * one-sided operations, in tasks that follow each other and in tasks that do not. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: # Open MPI 4.1 may deadlock in itself when more than two ranks make communicators at once
+ *     in different order, with threads as with tasks
+ * chaos: number=11
+ * split:
  * Making and freeing communicators in tasks: Comm_dup by its non-blocking form, all others by a
  * helper thread. Many at a time, also on one communicator, where the order of the calls counts. */
 #include "cases.h"

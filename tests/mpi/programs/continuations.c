@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test:
+ * chaos: number=23
+ * split:
+ * progress: mode=polling|progress
  * MPI's continuations, as Open MPI's extension names them. The program has no OpenMP and runs also
  * without Sennit's runtime. Where a continuation request must be complete, MPI's own calls say so.
  */

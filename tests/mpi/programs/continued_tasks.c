@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=all -- {library}
+ * test: shape=1x1|2x1|2x2|4x1 sample="shape == '2x2'" with_assertions=2x2
+ * chaos: number=24
+ * lending, split:
  * MPI's continuations in OpenMP programs: they fulfil the events of detached tasks, for which
  * nobody tests the continuation request; and a task that waits for one is suspended. */
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part:
  * For C and Fortran: callgrind's requests are macros of C. */
 #include "counting.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test: shape=1x1|2x1
+ * chaos: number=21
+ * progress: mode=polling|progress
  * MPI detach paper, section 4.2: persistent requests are started and detached in one call, again
  * and again; section 6.1: with MPIX_DETACH=progress callbacks come without any call of
  * MPIX_Progress. The program has no OpenMP and runs also without Sennit's runtime. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test: shape=1x1|2x1
+ * progress: mode=polling
  * MPI detach paper, section 6.1: where the main thread communicates and polls, MPI_THREAD_FUNNELED
  * is enough; section 4.1: null and inactive requests are complete at once; section 4.2: the handles
  * of persistent requests stay; section 4.3: MPIX_Progress lets MPI go on with messages of which

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -D_DEFAULT_SOURCE -pthread
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
  * usage: doorbells all|threads|wait SECONDS|long SECONDS|trips TRIPS|spins TRIPS|get TRIPS|fence

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: mpi=mpich -D_DEFAULT_SOURCE -pthread # threads that make communicators at once: Open
+ *     MPI 4.1 may deadlock there, bare too
+ * once: mpi.{program}.{mpi} shape=4x1 SENNIT_DOORBELLS=on pass='^made\n$'
  * Threads of each rank make communicators with the other ranks, and duplicate one that is their
  * rank's alone. Ranks outnumber cores. MPICH's MPI_Comm_idup would do that for ever, and take more
  * and more memory, while another thread makes a communicator: MPI_Comm_dup must not become it.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once:
+ * once: mpi.{program}.{mpi} shape=4x1 timeout=120 SENNIT_DOORBELLS=on
  * MPI_Comm_dup of communicators of two groups, one of which is a single rank. Ranks outnumber
  * cores. All ranks have to make the call in the same way: MPI_Comm_idup does not meet MPI_Comm_dup.
  */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=1x1|2x1|2x2|3x1
+ * chaos: number=14
+ * split:
  * Non-blocking collective operations on files, several under way at once, that ranks start, test
  * and wait for each in its own way. MPICH's own need one way on all ranks. Each case writes, then
  * reads what was written. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
+ * chaos: number=13
+ * split:
  * Files in tasks: every way to read and write. One case at a time, since MPICH makes one call on
  * files at a time, whatever the file; rank 0 begins it before it has told the others to, in another
  * task.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2
+ * chaos: number=33
  * fork and exec inside a task, and a child that leaves at once, while other tasks of the process
  * are suspended in MPI: neither the children nor the suspended tasks are harmed. */
 #define _GNU_SOURCE

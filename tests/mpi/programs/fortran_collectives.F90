@@ -1,4 +1,10 @@
 ! SPDX-License-Identifier: Apache-2.0
+! fortran_calls:
+! test_fortran: shape=2x1|2x2|4x1 # one rank alone: Open MPI 4.1 refuses Alltoallw's types
+! split: called=fortran_collectives3
+! fortran_calls: called=fortran_persistent if="mpi == 'mpich'"
+!     compile='{fortran} {untyped} {mpi_4} -DPERSISTENT'
+! test_fortran: called=fortran_persistent{binding} shape=1x1|2x1|2x2 # as neighbors.c
 ! Every collective call on data inside tasks, blocking or (with PERSISTENT) initialized and started.
 #include "fortran_cases.inc"
 #if defined PERSISTENT

@@ -1,4 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
+! fortran_calls:
+! test_fortran: shape=1x1|2x1|2x2|4x1
+! split: called=fortran_messages3
 ! Point-to-point calls and waits inside tasks, each kind of send and of receive. Receives come first.
 #include "fortran_cases.inc"
 

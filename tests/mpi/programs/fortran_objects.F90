@@ -1,4 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
+! fortran_calls:
+! test_fortran: shape=2x1|2x2 lock={program}{binding}-gcc-{mpi} # they have one file
 ! Communicators, topologies, windows and files, made and used inside tasks.
 #define PLAIN_INIT
 #include "fortran_cases.inc"

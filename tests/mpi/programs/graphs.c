@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -Wno-stringop-overflow -Wno-stringop-overread
+ * once: mpi.{program}.on.{mpi} shape=6x1 timeout=120 SENNIT_DOORBELLS=on pass='^graphs\n$'
+ * once: mpi.{program}.off.{mpi} mpi=openmpi shape=6x1 timeout=120 SENNIT_DOORBELLS=off
+ *     pass='^graphs\n$' # MPICH: six ranks that do not yield, on two cores
  * MPI_Dist_graph_create on communicators on which any number of non-blocking collectives were made
  * before, and in turns with other calls that make communicators. Open MPI, bare, hangs after 18 and
  * after 21 of them, for some collective then has the tag of the graph's own messages. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=1x1|2x2
+ * chaos: number=15
  * Error handlers that leave the call in a task by longjmp, as those of C++ programs do by throw.
  * The calls that follow in the thread suspend their tasks as before: with one thread, the first of
  * two that meet would wait for ever. MPICH does not bear it, bare either: there the handler

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part:
  * Jobs of two ranks that look as if they hang and only take long. See hang_victim.c.
  */
 #include "hang_victim.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// part: # a library of CMakeLists.txt
 #include "homecomings.h"
 
 #include "ranks/fibers/rank_fiber.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2
+ * chaos: number=34
  * Tasks outside of parallel regions go on from where they were suspended, and what depends on them
  * runs, at the latest in MPI_Finalize: other runtimes run them where they are created. Those of
  * another thread run on that one, at the latest when it ends, and MPI_Finalize waits for them. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: if="SENNIT_VALGRIND and not sanitized" sources=inside_cost.c|counting.c -fopenmp
  * What messages inside tasks cost: round trips to oneself, counted by callgrind between the two
  * requests (inside_cost.py). usage: inside_cost HOW, one of the names in `ways`. */
 #include "check.h"

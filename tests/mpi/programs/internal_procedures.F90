@@ -1,4 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
+! mpif: -fopenmp -- {fortran_flags} -Wl,--no-warn-execstack # tasks that need their stack to be
+!     executable
+! test: shape=2x1|2x2
 ! Internal procedures passed as arguments in tasks that are suspended in MPI. Compilers call them through
 ! code on the host's stack, which is that of a fiber. Each host waits for a message, then calls a procedure
 ! that sees its variables and waits for another one, and then itself. mpif.h is for every compiler.

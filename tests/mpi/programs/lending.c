@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -fopenmp -I{include} -- -ldl
+ * once: mpi.lending.constant.together.{mpi} if="not sanitized" shape=2x2 SENNIT_LENDING=on
+ *     SENNIT_DOORBELLS=on
+ * once: mpi.lending.constant.apart.{mpi} if="not sanitized" shape=2x2 SENNIT_LENDING=on
+ *     SENNIT_DOORBELLS=on -- apart
  * Cores move between two ranks, and nothing that a program sees of its threads changes: how many
  * there are, which ones, where they may run, and how many processors there are. `apart`: each rank
  * may run on one core only, another one than the other's, so no core can move. When MPI has ended,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not tsan" # its tasks wait in TSan's own pthread_once
+ * test:
+ * chaos: number=35
  * Tasks that hold something of their thread's across MPI calls, as programs for
  * MPI_THREAD_SERIALIZED do: a mutex of each kind, a read-write lock, a semaphore; a communicator
  * that the first one makes in pthread_once; a condition variable that the task of a message

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part: # upstream.py builds it
  * Preloaded into a program that knows nothing of OpenMP: its main runs inside a task, so every call
  * of MPI that it makes is one that suspends. */
 #define _GNU_SOURCE

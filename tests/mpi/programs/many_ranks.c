@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -fPIE -pie
+ * once: mpi.{program}.{mpi}.n{ranks} ranks=12|66
+ *     run='{sennit} run --mpi {mpi} -n {ranks} --threads 1 {exe}' pass='^many\n$' # one call of 64
+ *     ranks at most has room for what they agree on
  * Collective calls of many ranks: on MPI_COMM_WORLD and its duplicate, on its thirds in another
  * order, and on their duplicates, which are freed and made again. */
 #include "check.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: if="not sanitized" # it looks at its memory
+ * test: shape=2x1|2x2
+ * chaos: number=26
  * Ten thousand tasks of one rank suspended in MPI_Recv at once, on one thread or more; their
  * resident memory is printed and must stay below 16 KiB each. Its stock twin hangs. */
 #include "check.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2
  * A million tasks created by one thread; every thousandth exchanges a message with the neighbours
  * in the ring, the last one first, so that hundreds are suspended at times. */
 #include "check.h"

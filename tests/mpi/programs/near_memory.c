@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: if=loader -fPIE -pie
+ * near: mpi.near_memory.{mpi}.virtual how=--virtual -- near
+ * near: mpi.near_memory.{mpi}.far how= -- far
+ * near: mpi.near_memory.{mpi}.fibers if=x86 how=--virtual=fibers -- near
  * Long messages between virtual ranks are copied without the kernel: they arrive though it refuses
  * to copy between processes. What a message is stays the MPI library's: probes, truncation,
  * cancelled receives, addresses, requests that are started again. And the two calls keep their

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: # MPICH 4.0's persistent collectives fail on more ranks
+ * chaos: number=8
+ * split:
  * Neighbourhood collectives and, since MPI 4.0, persistent collectives in tasks. */
 #include "cases.h"
 

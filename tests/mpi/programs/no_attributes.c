@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: out={bin}/{program}-{mpi}.so -fPIC -shared # one rank cannot keep what it knows of a
+ *     communicator: it decides like the others, all the same
  * In front of an MPI library: on rank 1 it keeps no attributes of communicators, as where there is
  * no memory. */
 #define _GNU_SOURCE

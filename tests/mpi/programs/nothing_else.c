@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2
+ * chaos: number=36
  * A task may block its thread where nothing else could run on it. But something may be under way
  * outside of OpenMP that makes other tasks ready, and the message that is waited for depends on
  * those. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {balance}
+ * test: shape=1x1|2x1|2x2|4x1
+ * chaos: number=38
  * Objects that send each other messages of plain MPI: strategies that look at who talks to whom
  * know of them, in whatever way the calls are made, if both sides work for their objects. */
 #include "check.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {balance}
+ * test: shape=2x1|4x1
+ * chaos: number=39
  * sennit_balance.h: where an object is. Every rank knows it of every object, also of those that it
  * never had nor talked to, and asks nobody: each rank in turn makes no call of MPI until the others
  * have found all objects, and have had answers of those that are elsewhere. What was sent before

@@ -1,4 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
+! mpif: called=objects_fortran sources={include}/sennit_objects.f90|objects.F90 -- {fortran_flags}
+!     {balance} -Wl,-rpath,{folder('sennit-balance-' + mpi)} # mpif.h is for both compilers, of
+!     which Debian's wrappers know but gfortran
+! test: called=objects_fortran shape=1x1|2x1|4x1
 ! include/sennit_objects.f90: objects with functions of Fortran, and ranges of memory, move between
 ! ranks; messages find them. MPI by mpif.h, which every compiler can read.
 module blocks

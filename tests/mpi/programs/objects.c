@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {balance}
+ * test: shape=1x1|2x1|2x2|4x1
+ * chaos: number=37
+ * split:
  * sennit_balance.h: objects move, with what is under way to them; nothing is lost, nothing comes
  * twice, nothing overtakes; loads are measured; what cannot move stays. */
 #define _GNU_SOURCE

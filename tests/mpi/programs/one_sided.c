@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2|4x1 # one rank alone: Open MPI 4.1 makes no windows
+ * chaos: number=12
+ * bells: number=45
+ * split:
  * The synchronization of one-sided communication in tasks: fences, general active target, locks,
  * flushes; each case on a window of its own, all at a time. */
 #include "cases.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * simple: out={bin}/{program}-{mpi} compile='{mpicc} -O1 -g -std=c11 -w -Wl,--as-needed' --
+ *     {library} {rpath} # no library of the MPI is named in it
+ * once: mpi.{program}.{mpi} if="not sanitized" processors= run='{sennit} run -n 2 {exe}' -- 2
+ * once: mpi.{program}.alone.{mpi} if="not sanitized" processors= run={exe}
  * only_sennit [RANKS]: linked with Sennit's library and --as-needed. The linker drops an MPI
  * library of which the program needs nothing that Sennit's does not have. Of Open MPI that is
  * little: its constants are objects of its library. */

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * wrapped: out={bin}/{program}-gcc-{mpi}.so compiler=gcc -fopenmp -fPIC -shared -DOPENED
+ * simple: out={bin}/{program}-gcc-{mpi}-plain compiler=gcc compile='{cc} {c_flags}'
+ * simple: out={bin}/{program}-gcc-{mpi} compiler=gcc compile='{cc} {c_flags}' -fopenmp
+ * with_mpi: mpi.opened.{mpi} exe={bin}/{program}-gcc-{mpi} if="not sanitized" shape=2x2 --
+ *     {exe}.so
+ * with_mpi: mpi.opened_plain.{mpi} exe={bin}/{program}-gcc-{mpi}-plain if="not sanitized"
+ *     shape=2x2 -- {bin}/{program}-gcc-{mpi}.so many # the OpenMP runtime comes with the library,
+ *     too, and tasks are suspended all the same
+ * with_mpi: mpi.opened_other.{mpi} exe={bin}/{program}-gcc-{mpi}-plain
+ *     if="not sanitized and len(mpis) == 2" processors= other={'openmpi' if mpi == 'mpich' else
+ *     'mpich'} run='{sennit} run --mpi {other} -n 1 {exe}'
+ *     pass='sennit: .*needs .*: start the program with --mpi {mpi}' --
+ *     {bin}/{program}-gcc-{mpi}.so # the other MPI's library in front of it
  * A program that knows no MPI opens a library that does, for itself alone (RTLD_LOCAL), as Python
  * does with its extensions. This file is both: opened <library> [many]; `many`: more tasks block
  * than there are threads. */

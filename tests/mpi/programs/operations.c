@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1|2x2|3x1|4x1
+ * chaos: number=31
+ * split:
  * The program's own operations use OpenMP, in collectives of tasks: a region, tasks, a lock that
  * tasks hold while they wait in MPI. And a broadcast between groups, whose type has gaps. */
 #include "check.h"

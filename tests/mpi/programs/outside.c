@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=1x2|2x2
+ * chaos: number=27
+ * bells: number=46
+ * split:
+ * started: mpi.chaos.bad.{bad.replace(':', '_')}.{mpi} exe={bin}/{program}-{paired}-{mpi}
+ *     shape=1x1 processors=
+ *     bad=latency:5|seed:x|seed:1,latency:-1|seed:1,fail:0|seed:1,orders|seed:1,
+ *     SENNIT_CHAOS={bad} pass="sennit: SENNIT_CHAOS='{bad}': .* going on without chaos"
+ * paired: mpi.some_ranks.{mpi} if="not sanitized" shape=2x1
+ *     run='{sennit} run -n 2 --threads 1 --mpi {mpi} sh -c {on_one_rank} {exe}'
+ *     pass='waits in MPI_Init for ranks without SENNIT_POLICY=global' # a policy that needs all
+ *     ranks, on one of them: a line and an end, no hang in MPI_Init
  * Calls outside of tasks are bare MPI: before, in and after parallel regions, and in a program that
  * asked for less than MPI_THREAD_MULTIPLE. */
 #include "check.h"

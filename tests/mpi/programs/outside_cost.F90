@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! cost: if=mpifc compile='{mpifc} -O1 -g {with_omp}'
 ! As outside_cost.c: round trips to oneself outside of tasks, counted.
 program outside_cost
   use mpi

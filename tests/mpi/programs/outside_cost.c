@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * cost: compile='{mpicc} -std=c11 -Wall -Wextra -Werror -O1 -g {with_omp}'
  * What calls outside of tasks cost: round trips to oneself, counted by callgrind between the two
  * requests (outside_cost.py). Without -fopenmp there is no task runtime; with it the program has
  * had tasks, and calls MPI outside of them. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=all
+ * test: shape=1x1|2x1|2x2|4x2 sample="shape == '2x2'" with_assertions=2x2 checked_fibers=1
+ * chaos: number=0
+ * bells: number=41
+ * network, lending, split:
  * Task-aware MPI paper, section 5: blocking point-to-point calls in tasks, receives before sends,
  * more blocked tasks than threads. Each mode of sending, Sendrecv(_replace), Probe, Mprobe;
  * statuses. */

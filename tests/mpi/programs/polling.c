@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
+ * chaos: number=30
+ * split:
  * A task that tests again and again for a message which comes when another task has gone on, one
  * that is suspended on the same thread: the tests let it go on. By every call that tests. */
 #include "check.h"

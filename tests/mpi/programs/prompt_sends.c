@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: if=rank_fibers -fPIE -pie -fopenmp
+ * once: mpi.prompt_sends.{mpi}.n{ranks} ranks=2|4 labels=mpi,virtual pass='^prompt\n$'
+ *     run='{sennit} run --virtual=fibers --mpi {mpi} -n {ranks} --threads 1 {exe}'
  * One rank sends messages one after the other to a rank that waits for each. Many a send is over
  * only when the receiver has taken the message: long ones, synchronous ones, and more, by the MPI
  * library. Then the sender sleeps meanwhile, and has to be rung, however the receiver takes the

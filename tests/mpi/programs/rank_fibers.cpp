@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build_once: if=rank_fibers compile='{pie_cxx} -std=c++17 -pthread' -- -lstdc++ -lm
 // What has to stay a rank's own while its main flow hops between kernel threads (src/ranks/fibers).
 // Each case hops, by a token that goes round the ranks, between any two things that it looks at.
 //

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * alone: -fopenmp -pthread -- {homecomings}
  * A rank fiber whose process becomes another program: another thread calls exec, while the main
  * flow is away from home and computes. The new program has the rank's process number. It sees that
  * the old flow comes to an end, and then ends as it likes: nobody has sent it a signal.

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: if=rank_fibers -fPIE -pie -fopenmp -I{include} -- {homecomings} {balance} -lm
+ *     {rpath}
+ * build_once: if=rank_fibers out={bin}/rank_fibers_openmp_objects-{mpi} -fPIE -pie -fopenmp
+ *     -DWITH_OPENMP -I{include} -- {homecomings} {balance} -lm {rpath}
  * What a rank fiber works for an object is the object's, on whichever kernel threads it has run: on
  * a worker after a wait between sennit_object_begin() and _end(), at home after a system call, and
  * on both in turns. To read the time does not bring it home. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * alone: -fopenmp -- {homecomings}
  * A rank fiber without MPI: the threads of its teams leave home when they wait, and no kernel
  * thread of theirs has a part in their regions.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: if=rank_fibers -fPIE -pie -fopenmp -- {homecomings} -lm
  * The threads of OpenMP teams of rank fibers, which hop as main flows do: what has to stay a
  * thread's own, that no kernel thread of theirs has a part in their regions, and how a rank ends by
  * one.

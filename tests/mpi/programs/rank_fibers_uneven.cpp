@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build_once: if=rank_fibers compile='{pie_cxx} -std=c++20 -I{source}/src' -- -lstdc++
 // Rank fibers of which two have six times as much work as the others: whole ranks go from worker to
 // worker, so that each worker has about as much. However ranks are dealt out to two workers by
 // their numbers, in turns or in blocks, one worker would have 14 of 18 parts.

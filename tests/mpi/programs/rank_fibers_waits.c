@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: if=rank_fibers -fPIE -pie -fopenmp -- {homecomings}
  * While the main flow of a rank fiber waits outside of MPI, other ranks go on. One processor for
  * all ranks: what a main flow waits for is done by another thread of the rank when the main flows
  * of all ranks have come as far. If one kept the processor's worker, none would ever.

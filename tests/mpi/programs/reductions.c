@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=1x1|2x1|4x2
+ * chaos: number=7
+ * paired: mpi.{program}.late.{mpi} shape=3x1 labels=mpi,mpi-programs SENNIT_DOORBELLS=on
+ *     SENNIT_CHAOS=seed:5,latency:200,order
+ * crowd:
  * Reductions whose result one rank gets, small ones above all: every root, lengths around 256
  * bytes, in place, ranks that run ahead of the root, between other collectives and messages, in
  * tasks, with errors; on MPI_COMM_WORLD, and on communicators that are freed before the root has

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
+ * chaos: number=1
  * MPI_Sendrecv_replace in tasks, where what is sent cannot be packed as usual: absolute addresses,
  * more than 2 GiB, nobody at one end. */
 #define _GNU_SOURCE

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=1x1|2x1|2x2|4x1
+ * chaos: number=9
+ * bells: number=44
+ * network, split:
  * Waits in tasks on every kind of request: of all modes of sending, of collectives, generalized,
  * partitioned. The program begins with MPI_Init: tasks may call MPI all the same. */
 #define _POSIX_C_SOURCE 200809L

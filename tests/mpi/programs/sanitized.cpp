@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// simple: out={bin}/{program}-{compiler}-{mpi} compiler=all
+//     if="can(compiler, 'address') and (compiler, mpi) != ('clang', 'mpich')"
+//     compile='{wrapped_cxx} -O1 -g -std=c++17 -x c++ -Wall -Wextra -Werror {skip_cxx} -fopenmp
+//     -fsanitize=address'
+//     -- -lstdc++
+// once: mpi.{program}.{compiler}.{mpi} compiler=all exe={bin}/{program}-{compiler}-{mpi} shape=2x2
+//     fail='Sanitizer|ASan' ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
+// once: mpi.{program}.{compiler}.{mpi}.finds compiler=all exe={bin}/{program}-{compiler}-{mpi}
+//     shape=2x2 pass='ERROR: AddressSanitizer: stack-buffer-overflow[^#]*#0 [^\n]*check_receive'
+//     ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 -- fault
 // Built with a sanitizer, for the program's own sake: tasks with arrays on their stacks are
 // suspended in MPI in the midst of a call chain, throw and catch before and after it, and yield.
 // The sanitizer knows on which stack it is all the time. With an argument, a task writes behind its

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1 virtual=0 SENNIT_POLICY=fa with_assertions=2x1 # which orders long sends
+ * chaos: number=32
  * Messages that tasks of one thread send one after another with one tag arrive in that order,
  * whatever the policy does with long ones: by blocking, non-blocking and persistent sends and by
  * Sendrecv. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=all
+ * test: sample="shape == '2x2'"
+ * chaos: number=20
  * Task-aware MPI, figure 6: the program orders its communication by a sentinel, unless the library
  * provides MPI_TASK_MULTIPLE. Then the sentinel is a null pointer, so that there is no dependence.
  * Each rank sends in one order and receives in the other one: nothing ends before all have begun.

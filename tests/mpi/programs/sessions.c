@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x1
+ * chaos: number=10
  * A program of MPI 4.0's sessions, without MPI_Init: its tasks may block too. */
 #include "check.h"
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=2x2|3x1
+ * chaos: number=29
+ * paired: mpi.collectives_inside_and_outside.{mpi}.n{ranks}t{threads} if="not sanitized"
+ *     shape=2x2|4x1 SENNIT_COLLECTIVES=nonblocking -- inside # some call them in tasks and others
+ *     outside of any: all of them are non-blocking then
  * Collectives outside of tasks, where some ranks have tasks that are unfinished, others have had
  * some, and others never had any: they meet all the same. With the argument "inside" some ranks
  * call them in a task, too. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test:
+ * chaos: number=25
  * Tasks of alpi_task_spawn whose completion callbacks block in MPI: at the end of the body, and
  * when the last event of a body that has ended is fulfilled by whoever finds its message. The
  * ranks' tasks are complete in opposite orders, and each callback needs that of its neighbours. */

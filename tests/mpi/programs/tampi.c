@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=all -- {library}
+ * test: shape=1x1|2x1|2x2|4x1 sample="shape == '2x2'"
+ * chaos: number=17
+ * lending, split:
  * TAMPI's calls without a request, and its properties: the task ends at once, its dependences are
  * released when the operation is complete; statuses are valid then. */
 #define _DEFAULT_SOURCE 1 // usleep

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test:
+ * chaos: number=18
  * TAMPI_PROPERTY_AUTO_INIT 0: calls in tasks are MPI's own but between TAMPI_Init and
  * TAMPI_Finalize. */
 #include "check.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -fopenmp -rdynamic
+ * once: mpi.{program}.{mpi} shape=3x1 SENNIT_DOORBELLS=on
  * Tasks that wait by tests of their own, where ranks outnumber cores: they leave the core to other
  * ranks, as tests outside of tasks do. Two of them on one thread do so, too, although each always
  * finds the other one ready. Counted, not timed: the program stands in front of sched_yield(). A

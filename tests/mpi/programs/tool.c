@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test:
  * A profiling tool in front of Sennit's library, as mpiP is: it wraps MPI_X and calls PMPI_X. It
  * sees each call of the program once and none of Sennit's, and the calls still suspend. */
 #include "tool.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -- {library}
+ * test:
  * A profiling tool in front of Sennit's library, and callbacks that block: it sees each of their
  * calls once and none of Sennit's, and they block nobody. */
 #include "check.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: shape=1x1|2x1|2x2|4x1 with_assertions=2x2 checked_fibers=1
+ * chaos: number=3
+ * bells: number=42
+ * network, lending, split:
  * Wait, Waitall, Waitany and Waitsome inside tasks, on ordinary, persistent, null and inactive
  * requests. */
 #include "check.h"

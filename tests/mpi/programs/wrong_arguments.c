@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_once: -Wno-stringop-overflow -Wno-stringop-overread -fopenmp
  * Collective calls with an argument that is wrong on all ranks. For each call and each argument
  * rank 0 prints what all ranks have got: the class of the error, and how often the error handler of
  * the communicator and that of MPI_COMM_WORLD were called. It is to be the same as without Sennit

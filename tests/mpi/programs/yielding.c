@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part: # upstream.py builds it
  * Preloaded where ranks outnumber processors: MPICH over UCX, waiting without success, yields the
  * processor, as Open MPI does by itself. */
 #define _GNU_SOURCE
