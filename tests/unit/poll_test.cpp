@@ -170,7 +170,7 @@ TEST(Poll, AWatchThatIsTakenAwayNoLongerLooks) {
 TEST(Poll, AServiceThatDoesNotReturnIsBusyUnlessItsThreadBlocks) {
     static sennit_poll_service *service;
     static std::atomic<int> holder;
-    static poll::Activity while_computing, while_blocked;
+    static poll::PollActivity while_computing, while_blocked;
     const auto look = [](void *) {
         holder = gettid();
         poll::add_pending(service, -1);

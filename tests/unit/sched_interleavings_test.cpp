@@ -8,7 +8,7 @@
 namespace sennit::model {
 namespace {
 
-// ---- Mutex and its parking lot (openmp/sync/sync.cpp)
+// ---- TaskMutex and its parking lot (openmp/sync/sync.cpp)
 // ----------------------------------------------
 
 struct Parking {

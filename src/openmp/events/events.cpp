@@ -5,6 +5,6 @@ namespace sennit::ompt {
 
 constinit ToolCallbacks g_tool;
 constinit BeforeFirstUse g_before_first_use = [] {};
-SENNIT_TLS Thread t_thread;
+SENNIT_TLS ToolThread t_thread;
 
 } // namespace sennit::ompt

@@ -257,7 +257,7 @@ extern BeforeFirstUse g_before_first_use;
 
 // Of the calling thread. `current` is the task that runs here as the tool was told, see
 // tasks/task/observer.h.
-struct Thread {
+struct ToolThread {
     Data data{0};
     bool begun = false;
     Task *current = nullptr;
@@ -267,7 +267,7 @@ struct Thread {
     // Of the next parallel region: how many threads were asked for.
     unsigned requested = 0;
 };
-extern SENNIT_TLS Thread t_thread;
+extern SENNIT_TLS ToolThread t_thread;
 
 // Of a parallel region; in its Team.
 struct Region {

@@ -162,7 +162,7 @@ std::int64_t late_at_barrier(const watch::VolatileMemory &memory, const void *ob
 }
 
 bool holds(const Task *task, std::uint32_t word) {
-    return omp::Mutex::is_mark_of(word, task);
+    return omp::TaskMutex::is_mark_of(word, task);
 }
 
 } // namespace

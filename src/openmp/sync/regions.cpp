@@ -154,7 +154,7 @@ SENNIT_COLD void tell_error_slow(ompt::Site site, bool fatal, const char *messag
     ompt::g_tool.error(fatal ? ompt::kFatal : ompt::kWarning, message, length, entry.code());
 }
 
-Combine begin_reduction(ompt::Site site, Mutex &mutex, bool has_atomics) {
+Combine begin_reduction(ompt::Site site, TaskMutex &mutex, bool has_atomics) {
     const Team &team = *member_of(here()).team;
     const bool alone = team.size == 1 && team.league.size == 1;
     const bool told = ompt::on();
@@ -166,7 +166,7 @@ Combine begin_reduction(ompt::Site site, Mutex &mutex, bool has_atomics) {
     return t_combine;
 }
 
-void end_reduction(ompt::Site site, Mutex &mutex) {
+void end_reduction(ompt::Site site, TaskMutex &mutex) {
     if (ompt::on() && t_combine != Combine::atomic)
         tell_reduction(site, ompt::kEnd);
     if (t_combine == Combine::locked)

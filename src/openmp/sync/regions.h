@@ -88,8 +88,8 @@ SENNIT_TOLD void tell_error(ompt::Where auto site, bool fatal, const char *messa
 // else under a lock or with the compiler's atomic operations, if it `has_atomics`. With a tool
 // never those: the compiler's code does not say when it has done with them.
 enum class Combine { alone, locked, atomic };
-Combine begin_reduction(ompt::Site site, Mutex &mutex, bool has_atomics);
-void end_reduction(ompt::Site site, Mutex &mutex);
+Combine begin_reduction(ompt::Site site, TaskMutex &mutex, bool has_atomics);
+void end_reduction(ompt::Site site, TaskMutex &mutex);
 
 // Short waits for another thread of the team: what it does takes an instant, or one iteration. It
 // does not know who waits, so nobody is woken. The waiter looks again and again, and lets others

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parking lot behind Mutex. Invariant: while somebody is in a bucket for a mutex that is held,
-// the word is kContended, or a waiter that was woken is about to make it so. So no wake-up is lost.
+// The parking lot behind TaskMutex. Invariant: while somebody is in a bucket for a mutex that is
+// held, the word is kContended, or a waiter that was woken is about to make it so. So no wake-up is
+// lost.
 #include "openmp/sync/sync.h"
 
 #include "base/message.h"
@@ -47,7 +48,7 @@ void parking_after_fork_in_child() {
 }
 
 // A look at some moment. A thread without tasks runs, as far as anybody knows.
-bool Mutex::holder_runs(const sched::Worker &self) const {
+bool TaskMutex::holder_runs(const sched::Worker &self) const {
     const std::uint32_t mark = word_.load(std::memory_order_relaxed) & ~kState;
     if (mark == 0)
         return true;
@@ -61,7 +62,7 @@ bool Mutex::holder_runs(const sched::Worker &self) const {
 // on: hundreds of tasks would be bound to this thread. So it waits awake for a holder that runs;
 // the longer, the more tasks are suspended here already. True: it has been woken. Without tasks in
 // the team there are no next ones.
-bool Mutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const {
+bool TaskMutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const {
     constexpr int looks_at_holder = 32;
     const sched::Group &team = *self.slot->group;
     if (!self.task || (!self.task->is_explicit() &&
@@ -81,7 +82,7 @@ bool Mutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const
     return false;
 }
 
-SENNIT_NOINLINE void Mutex::lock_slow() {
+SENNIT_NOINLINE void TaskMutex::lock_slow() {
     if (!sched::crowded()) {
         // Each look takes the cache line away from the holder, who would pay for it. So looks
         // become less and less frequent.
@@ -125,7 +126,7 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
 
 // The word is free already. The waiter that we wake competes with newcomers, so the lock never
 // idles.
-SENNIT_NOINLINE void Mutex::wake_one() {
+SENNIT_NOINLINE void TaskMutex::wake_one() {
     Waiter *waiter = nullptr;
     g_lot.take(this, 1,
                [&](sched::ParkingLot::Waiter &first) { waiter = static_cast<Waiter *>(&first); });
@@ -180,21 +181,21 @@ int nest_unlock(NestMutex &lock) {
 }
 
 namespace {
-struct alignas(kCacheLine) LoneMutex : Mutex {}; // shares its line with nothing
+struct alignas(kCacheLine) LoneMutex : TaskMutex {}; // shares its line with nothing
 LoneMutex g_default_critical;
 LoneMutex g_atomic_mutex;
 } // namespace
 
-Mutex &default_critical() {
+TaskMutex &default_critical() {
     return g_default_critical;
 }
 
-Mutex &atomic_mutex() {
+TaskMutex &atomic_mutex() {
     return g_atomic_mutex;
 }
 
-Mutex &named_critical(void *word) {
-    return *static_cast<Mutex *>(word);
+TaskMutex &named_critical(void *word) {
+    return *static_cast<TaskMutex *>(word);
 }
 
 void routine::make_nested(void *lock) {
@@ -253,7 +254,7 @@ Acquiring::Acquiring(Site site, Lock lock) : entry_(site), lock_(lock) {
     record.state = state_of(lock.kind);
 }
 
-int test_lock(Site site, const void *lock, omp::Mutex &mutex) {
+int test_lock(Site site, const void *lock, omp::TaskMutex &mutex) {
     const Acquiring acquiring(site, lock_at(kTestLock, lock));
     const bool got = mutex.try_lock();
     if (got)

@@ -21,7 +21,7 @@ namespace sennit::omp {
 //
 // Clang's analysis does not know it for a lock (base/guard.h): what it guards is the program's,
 // and the program locks it in one call and unlocks it in another.
-class Mutex {
+class TaskMutex {
   public:
     void lock() {
         if (SENNIT_UNLIKELY(!try_lock()))
@@ -60,12 +60,12 @@ class Mutex {
 
     std::atomic<std::uint32_t> word_{0};
 };
-static_assert(sizeof(Mutex) == 4);
+static_assert(sizeof(TaskMutex) == 4);
 
 // A nestable lock, owned by a task. An omp_nest_lock_t (GCC's has 16 bytes, Clang's 8) points to
 // one.
 struct NestMutex {
-    Mutex mutex;
+    TaskMutex mutex;
     std::int32_t depth = 0;
     std::atomic<void *> owner{nullptr};
 };
@@ -81,11 +81,11 @@ void parking_after_fork();
 void parking_after_fork_in_child();
 
 // The unnamed critical section's lock, and the one for `atomic` constructs without an instruction.
-Mutex &default_critical();
-Mutex &atomic_mutex();
+TaskMutex &default_critical();
+TaskMutex &atomic_mutex();
 // A named critical section: `word` is the compiler's pointer-sized, zero-initialized variable,
 // which holds the mutex itself.
-Mutex &named_critical(void *word);
+TaskMutex &named_critical(void *word);
 
 } // namespace sennit::omp
 
@@ -107,7 +107,7 @@ void lock_init(Site site, Lock lock);
 void lock_destroy(Site site, Lock lock);
 void lock_released(Site site, Lock lock);
 // The lock in the variable `lock`; results as the routines'.
-int test_lock(Site site, const void *lock, omp::Mutex &mutex);
+int test_lock(Site site, const void *lock, omp::TaskMutex &mutex);
 void set_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
 int test_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
 void unset_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
@@ -149,20 +149,20 @@ SENNIT_COLD void release(Site site, Lock lock, Function release) {
 
 namespace sennit::omp::routine {
 
-inline Mutex &simple(void *lock) {
-    return *static_cast<Mutex *>(lock);
+inline TaskMutex &simple(void *lock) {
+    return *static_cast<TaskMutex *>(lock);
 }
 inline NestMutex &nested(void *lock) {
     return **static_cast<NestMutex **>(lock);
 }
 // A mutex around code of the program: a lock variable's, or that of a construct.
-SENNIT_TOLD void enter(ompt::MutexKind kind, Mutex &mutex, unsigned hint = 0) {
+SENNIT_TOLD void enter(ompt::MutexKind kind, TaskMutex &mutex, unsigned hint = 0) {
     if (ompt::on())
         return ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex, hint),
                              [lock = &mutex] { lock->lock(); });
     mutex.lock();
 }
-SENNIT_TOLD void leave(ompt::MutexKind kind, Mutex &mutex) {
+SENNIT_TOLD void leave(ompt::MutexKind kind, TaskMutex &mutex) {
     if (ompt::on())
         return ompt::release(SENNIT_SITE, ompt::lock_at(kind, &mutex),
                              [lock = &mutex] { lock->unlock(); });
@@ -173,7 +173,7 @@ void make_nested(void *lock);
 void drop_nested(void *lock);
 
 SENNIT_TOLD void init(void *lock, unsigned hint = 0) {
-    new (lock) Mutex;
+    new (lock) TaskMutex;
     if (ompt::on())
         ompt::lock_init(SENNIT_SITE, ompt::lock_at(ompt::kLock, lock, hint));
 }

@@ -443,8 +443,8 @@ void begin_watch() {
         g_ticker.ring(false);
 }
 
-Activity activity(bool (*is_blocked)(int thread_id)) {
-    Activity sum{0, false};
+PollActivity activity(bool (*is_blocked)(int thread_id)) {
+    PollActivity sum{0, false};
     for (auto *service = g_services.latest.load(std::memory_order_acquire); service;
          service = service->next) {
         const std::uint64_t rounds = service->rounds.load(std::memory_order_relaxed);

@@ -96,11 +96,11 @@ void begin_watch();
 
 // What services do, for the watch of hangs, whose ticker alone may ask. `busy`: a service has not
 // come back since the last question, and its thread is not blocked. each_service: all, for reports.
-struct Activity {
+struct PollActivity {
     std::uint64_t completions;
     bool busy;
 };
-Activity activity(bool (*is_blocked)(int thread_id));
+PollActivity activity(bool (*is_blocked)(int thread_id));
 struct Pending {
     const char *name;
     std::int64_t operations;

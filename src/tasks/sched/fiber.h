@@ -32,7 +32,7 @@ enum class WaitFor : std::uint8_t {
     resumption,  // sennit_wait * or null   sennit_task_resume
     events,      // Task *, an undeferred   the last event that its body has bound; null: a task
                  // one of the waiter's     that has ended, no fiber
-    lock,        // omp::Mutex *            its holder
+    lock,        // omp::TaskMutex *            its holder
     time,        // -                       a timer
     turn,        // -                       the iteration before, in an ordered or doacross loop
     primitive,   // Primitive *             another thread or task, that unlocks or signals it

@@ -62,7 +62,7 @@ Watch::Glance Watch::glance() {
             ++sum.waiters;
         },
         &seen);
-    const poll::Activity activity = poll::activity([](int thread_id) {
+    const poll::PollActivity activity = poll::activity([](int thread_id) {
         return is_blocked(thread_id) || sleep_of(thread_id).in == Sleep::In::futex;
     });
     seen.add(activity.completions);
