@@ -47,20 +47,6 @@ SENNIT_EXPORT int TAMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype
     return MPI_Bsend(buf, count, datatype, dest, tag, comm);
 }
 
-// For programs that the compiler plug-in has transformed (pass/library/slots.c): MPI_Sendrecv,
-// bound to the task.
-SENNIT_EXPORT int sennit_mpi_sendrecv_bound(const void *out, int out_count, MPI_Datatype out_type,
-                                            int to, int out_tag, void *in, int in_count,
-                                            MPI_Datatype in_type, int from, int in_tag,
-                                            MPI_Comm comm, MPI_Status *status) {
-    if (!in_task())
-        return MPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from,
-                            in_tag, comm, status);
-    const int error = TAMPI_Isend(out, out_count, out_type, to, out_tag, comm);
-    return error == MPI_SUCCESS ? TAMPI_Irecv(in, in_count, in_type, from, in_tag, comm, status)
-                                : error;
-}
-
 // If the program does not ask for it by this call, Sennit is ready when MPI is.
 SENNIT_EXPORT int TAMPI_Init(int required, int *provided) {
     if (!initialized())

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sendrecv and Sendrecv_replace: both directions are started before either is waited for.
 #include "mpi/call/blocked_mark.h"
+#include "mpi/call/runtime.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/delegate.h"
 #include "mpi/engine/engine.h"
 #include "mpi/quirks/rebased.h"
 #include "mpi/record/traced.h"
+
+#include "TAMPI.h"
 
 #include <cstdlib>
 #include <limits>
@@ -241,3 +244,18 @@ SENNIT_DEFINE(Sendrecv_replace_c, void *buffer, MPI_Count count, MPI_Datatype ty
 }
 
 #endif
+
+// For programs that the compiler plug-in has transformed (pass/library/slots.c): MPI_Sendrecv,
+// bound to the task.
+extern "C" SENNIT_EXPORT int sennit_mpi_sendrecv_bound(const void *out, int out_count,
+                                                       MPI_Datatype out_type, int to, int out_tag,
+                                                       void *in, int in_count, MPI_Datatype in_type,
+                                                       int from, int in_tag, MPI_Comm comm,
+                                                       MPI_Status *status) {
+    if (!in_task())
+        return MPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from,
+                            in_tag, comm, status);
+    const int error = TAMPI_Isend(out, out_count, out_type, to, out_tag, comm);
+    return error == MPI_SUCCESS ? TAMPI_Irecv(in, in_count, in_type, from, in_tag, comm, status)
+                                : error;
+}
