@@ -8,9 +8,12 @@
 #include "mpi/interpose/define.h"
 #include "mpi/interpose/mpi_names.h"
 
-// Exports a function written by hand as MPI_<name> and PMPI_<name>.
+// Exports a function as MPI_<name> and PMPI_<name>.
 #define SENNIT_DEFINE(name, ...)                                                                   \
     SENNIT_INTERPOSE(sennit_MPI_##name, MPI_##name, PMPI_##name, __VA_ARGS__)
+// One that most messages take.
+#define SENNIT_DEFINE_OFTEN(name, ...)                                                             \
+    SENNIT_INTERPOSE_WITH(SENNIT_HOT, sennit_MPI_##name, MPI_##name, PMPI_##name, __VA_ARGS__)
 
 namespace sennit::mpi {
 

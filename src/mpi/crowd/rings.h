@@ -71,10 +71,9 @@ std::int64_t rings_partners(MPI_Comm comm, int root, int error, Volume volume) {
 // its arguments, significant or not. Elements that are not side by side go in smaller pieces, so
 // the ranks look more often; what is left of these looks would be in vain.
 template <class Volume, class... Types>
-void awaits_partners(MPI_Comm comm, int root, int error, Volume volume, Types... types) {
+SENNIT_COLD void started_to_await(MPI_Comm comm, int root, int error, Volume volume,
+                                  Types... types) {
     constexpr std::int64_t looks = 8;
-    if (!crowded()) [[likely]]
-        return;
     g_crowd.neighbours.ring_partners(comm, root);
     if (error != MPI_SUCCESS)
         return;
@@ -82,6 +81,11 @@ void awaits_partners(MPI_Comm comm, int root, int error, Volume volume, Types...
     const bool is_plain = (is_common(types) && ...);
     g_crowd.neighbours.note_partners(
         comm, root, is_plain || bytes > kLengthUnlimited / looks ? bytes : looks * bytes);
+}
+template <class Volume, class... Types>
+void awaits_partners(MPI_Comm comm, int root, int error, Volume volume, Types... types) {
+    if (crowded()) [[unlikely]]
+        started_to_await(comm, root, error, volume, types...);
 }
 
 } // namespace sennit::mpi

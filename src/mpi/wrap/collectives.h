@@ -2,8 +2,6 @@
 // SENNIT_COLLECTIVES: a decision of the whole job, taken in MPI_Init.
 #pragma once
 
-#include "base/collective_names.h"
-
 #include <atomic>
 
 namespace sennit::mpi {
@@ -33,10 +31,5 @@ enum class CollectiveForm {
 // `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
 // `crowded`: crowds(comm), see crowd/rings.h.
 CollectiveForm collective_form(bool has_twin, bool crowded);
-// Its name in reports: the non-blocking form meets no blocking call, where there may be such.
-#define SENNIT_COLLECTIVE_NAME(form, crowded, name)                                                \
-    (!(crowded) && ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started)    \
-         ? name SENNIT_IN_A_TASK                                                                   \
-         : name)
 
 } // namespace sennit::mpi

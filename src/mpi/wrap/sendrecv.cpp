@@ -179,7 +179,7 @@ int sendrecv_by_path(const sennit_call &call, const Side<Form> &to, const Side<F
     if (path == CallPath::bare)
         return bare(status);
     TracedExchange traced(call.name, to.peer, to.tag, to.count, to.type, from.peer, from.tag, comm);
-    status = traced.status(status);
+    traced.replace(status);
     if (path == CallPath::marked || !must_not_block()) {
         const Blocking mark(call, from.peer, from.tag, handle_bits(comm), to.peer, to.tag);
         return bare(status);

@@ -27,7 +27,7 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
                    .object = {},
                    .requests = 1,
                    .handles = request});
-    status = traced.status(status);
+    traced.replace(status);
     const Completions completions(g_record.requests, 1, request);
     if (g_extensions.continuations.any() && !inside_mpi()) {
         static constexpr auto test = SENNIT_BARE(Test);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/wrap/any_call.h"
+
+#include "base/compiler.h"
+#include "mpi/call/blocked_mark.h"
+#include "mpi/chaos/chaos.h"
+#include "mpi/engine/engine.h"
+#include "mpi/extensions/batch.h"
+#include "mpi/record/traced.h"
+#include "mpi/wrap/bound.h"
+#include "mpi/wrap/collective.h"
+
+namespace sennit::mpi {
+namespace {
+
+// The thread makes the call, and blocks.
+int block(const AnyCall &call, int number) {
+    const Facts &facts = call.facts();
+    if (call.row.on_file) {
+        const Inside inside;
+        return call.bare();
+    }
+    const Blocking mark(call.row.call, facts.peer, number, group_of(facts.object));
+    return call.bare();
+}
+
+} // namespace
+
+int attend_delegate(const AnyCall &call, Adoption *adoption) {
+    const Facts &facts = call.facts();
+    const Traced traced([&] { return call_facts(call.row, facts); },
+                        [&] { return bytes_of(facts); });
+    const int number =
+        call.row.counted
+            ? g_record.collectives.count_unless_inside(facts.object, call.row.call.name, facts.root)
+            : facts.tag;
+    if (!must_not_block(call.row.notice))
+        return block(call, number);
+    const Operation operation = operation_of(call.row, facts, number);
+    if (const int error = g_chaos.failure(operation))
+        return error;
+    if (adoption)
+        return delegate(adoption->gathering(operation),
+                        [&] { return adoption->hold([&] { return call.bare(); }); });
+    return delegate(operation, [&] { return call.bare(); });
+}
+
+SENNIT_HOT int attend_any_collective(const AnyCall &call, Adoption *adoption) {
+    return attend_collective(call, adoption);
+}
+
+int attend_adoption(const AnyCall &call, const MPI_Comm *made) {
+    Adoption adoption(call.row.call.name, comm_of(call.facts()), !call.has_twin());
+    const int error = call.row.kind == Kind::collective ? attend_any_collective(call, &adoption)
+                                                        : attend_delegate(call, &adoption);
+    adoption.end(error == MPI_SUCCESS ? *made : MPI_COMM_NULL);
+    return error;
+}
+
+int bind_any_collective(const AnyCall &call) {
+    const Facts &facts = call.facts();
+    const int number =
+        g_record.collectives.count_unless_inside(facts.object, call.row.twin_name, facts.root);
+    Operation operation = bound_operation(call.row, facts, number);
+    const auto start = [&](MPI_Request *request) {
+        const int error = call.start(request);
+        operation.bytes =
+            rings_partners(comm_of(facts), facts.root, error, [&] { return call.volume(); });
+        return error;
+    };
+    if (!in_task())
+        return start_and_stay(operation, start);
+    if (const int error = g_chaos.failure(operation))
+        return error;
+    return start_and_bind(operation, MPI_STATUS_IGNORE, start);
+}
+
+SENNIT_HOT int start_or_go_on(const Attempt &attempt, const Operation &operation,
+                              MPI_Status *status, AnyStart start) {
+    if (attempt.started)
+        return go_on(attempt, operation, status);
+    if (const int error = g_chaos.failure(operation))
+        return error;
+    return start_and_wait(operation, status, start);
+}
+
+int bind_message(const Operation &operation, MPI_Status *status, AnyStart start) {
+    if (const int error = g_chaos.failure(operation))
+        return error;
+    return start_and_bind(operation, status, start);
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call that may block does where there is something to attend to, by kind.
+#pragma once
+
+#include "mpi/call/blocked_mark.h"
+#include "mpi/chaos/chaos.h"
+#include "mpi/crowd/rings.h"
+#include "mpi/engine/engine.h"
+#include "mpi/extensions/continuations.h"
+#include "mpi/record/traced.h"
+#include "mpi/wrap/any_call.h"
+#include "mpi/wrap/row.h"
+
+#include <mpi.h>
+
+namespace sennit::mpi {
+
+// The thread makes the call, and blocks.
+template <class C>
+int block(C &call, const Facts &facts) {
+    const Blocking mark(C::row.call, marked_peer(C::row, facts), facts.tag,
+                        marked_group(C::row, facts));
+    return call.bare();
+}
+
+// Must the call not block its thread? A send is told to the runtime.
+template <class C>
+bool suspends(const Facts &facts) {
+    return must_not_block(C::row.notice, is_to_nobody(C::row, facts));
+}
+
+// The arguments are in memory for `start`. Nor are they in registers before, or these would be
+// saved in each call: so nothing is known of them after the first line, and facts are found where
+// they are needed.
+template <class C>
+[[gnu::always_inline]] inline int attend_start(C &call) {
+    asm("" : "+m"(call));
+    Traced traced([&] { return call_facts(C::row, call.facts()); },
+                  [&] { return bytes_of(call.facts()); });
+    if constexpr (requires { call.received(); })
+        traced.replace(call.received());
+    if (!suspends<C>(call.facts()))
+        return block(call, call.facts());
+    const auto start = [&](MPI_Request *request) { return start_message(call, request); };
+    Attempt attempt;
+    if (Attempt::is_allowed(C::row.notice, call.facts().count) &&
+        attempt.is_over(C::row.notice, start, status_of(call))) [[likely]]
+        return attempt.error;
+    const Facts facts = call.facts();
+    Operation operation = operation_of(C::row, facts, facts.tag);
+    operation.type = type_bits(facts);
+    return start_or_go_on(attempt, operation, status_of(call), AnyStart(call));
+}
+
+// A wait for the program's requests: some may be continuation requests.
+template <class C>
+[[gnu::always_inline]] inline int attend_wait(C &call) {
+    const Facts facts = call.facts();
+    const Traced traced([&] { return call_facts(C::row, facts); }, [] { return std::uint64_t{0}; });
+    const Completions completions(g_record.requests, facts.requests, facts.handles);
+    const auto over = [&](int *flag) { return call.test(flag); };
+    const Operation operation = operation_of(C::row, facts, facts.tag);
+    if (g_extensions.continuations.any() && !inside_mpi())
+        return wait_attending(operation, C::row.all, facts.requests, facts.handles, call.statuses(),
+                              in_task(), over);
+    if (!must_not_block())
+        return block(call, facts);
+    if (const int error = g_chaos.failure(operation))
+        return error;
+    return poll_and_wait(operation, over);
+}
+
+template <class C>
+[[gnu::always_inline]] inline int attend_poll(C &call) {
+    const Facts facts = call.facts();
+    const Traced traced([&] { return call_facts(C::row, facts); }, [&] { return bytes_of(facts); });
+    if (!suspends<C>(facts))
+        return block(call, facts);
+    const Operation operation = operation_of(C::row, facts, facts.tag);
+    if (const int error = g_chaos.failure(operation))
+        return error;
+    return poll_and_wait(operation, [&](int *flag) { return call.test(flag); });
+}
+
+} // namespace sennit::mpi
