@@ -21,7 +21,8 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'")
 OURS = re.compile(r"(?<![A-Za-z0-9_])(?:SENNIT_[A-Z][A-Z0-9_]*[A-Z0-9]|MPIX_DETACH)(?![A-Za-z0-9_])")
 # Names of the code: the string is a message about them, or code that is generated.
 DEFINED = re.compile(r"^\s*#\s*define\s+(SENNIT_\w+)|^\s*(SENNIT_\w+)\s*(?:=|,|$)", re.MULTILINE)
-OF_CMAKE = "tests/tools/configure_test.py"  # its names are CMake's variables
+# Their names are CMake's variables.
+OF_CMAKE = {"tests/tools/configure_test.py", "tests/manifest.py", "tests/manifest/manifest_test.py"}
 # `./dev stress`: how long tools.pool runs; harness.py: which of its parts a test runs; denied_test.py: one by one.
 OF_TESTS = {"SENNIT_TEST_SECONDS", "SENNIT_TEST_ONLY", "SENNIT_TEST_EACH"}
 READ = re.compile(r'(?:getenv|trusted_environment|is_given)\("(\w+)"\)')
@@ -68,7 +69,7 @@ def main():
             rows[variable] = table
             fields[variable] = field
     files = {path: path.read_text(errors="replace") for folder in FOLDERS for path in sorted((source / folder).rglob("*"))
-             if path.suffix in (".cpp", ".h", ".c", ".py", ".f90", ".F90") and path != source / OF_CMAKE}
+             if path.suffix in (".cpp", ".h", ".c", ".py", ".f90", ".F90") and str(path.relative_to(source)) not in OF_CMAKE}
     defined = {name for text in files.values() for names in DEFINED.findall(text) for name in names if name}
     tests = source / "tests"
     named = set()  # where it counts as read

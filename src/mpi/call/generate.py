@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write what the MPI's header and calls.txt say of each call, for the templates of src/mpi/wrap.
 
-usage: generate.py --calls calls.txt --header preprocessed-mpi.h --output mpi-calls.h --names blocking-calls.h
+usage: generate.py --calls calls.txt --header preprocessed-mpi.h --output mpi-calls.inc --names blocking-calls.inc
 
 For each call: a struct with its arguments and its row (wrap/row.h says what is in it), and a line that exports it.
 --names: the calls that may block, for call/table.cpp.

@@ -9,7 +9,7 @@ namespace sennit::mpi {
 namespace {
 
 constexpr std::string_view kBlocking[] = {
-#include "blocking-calls.h" // generated
+#include "blocking-calls.inc" // generated
 };
 
 } // namespace

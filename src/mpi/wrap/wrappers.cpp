@@ -19,4 +19,4 @@
 
 using namespace sennit::mpi;
 
-#include "mpi-calls.h" // generated
+#include "mpi-calls.inc" // generated
