@@ -66,6 +66,32 @@ if(SENNIT_SANITIZE)
                     OUTPUT_VARIABLE sanitizer OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
+# The stock runtimes of this machine.
+set(stock_runtimes)
+foreach(name libgomp.so.1 libomp.so.5)
+    find_library(found_${name} ${name})
+    if(found_${name})
+        list(APPEND stock_runtimes ${found_${name}})
+    endif()
+endforeach()
+
+# The objects of each library, of which rooms.txt speaks under a folder's name, and what is beside src/.
+set(objects)
+foreach(library runtime= node= interpose= balance= mpich=mpi/ openmpi=mpi/ exported=ranks/ export=ranks/
+                loader-parts=ranks/ loader=ranks/ network-mpich=addons/network/ network-openmpi=addons/network/
+                balance-mpich=addons/objects/ balance-openmpi=addons/objects/ dlb=addons/dlb/ trace-read=tools/
+                pass-plugin=pass/ tool=tools/ report=tools/ sim=sim/)
+    string(REGEX MATCH "^([^=]+)=(.*)$" unused ${library})
+    if(TARGET sennit-${CMAKE_MATCH_1})
+        get_target_property(place sennit-${CMAKE_MATCH_1} BINARY_DIR)
+        list(APPEND objects --objects ${place}/CMakeFiles/sennit-${CMAKE_MATCH_1}.dir=${CMAKE_MATCH_2})
+    endif()
+endforeach()
+set(beside)
+foreach(folder addons pass sim tools/trace tools/report tools/sennit)
+    list(APPEND beside --beside ${CMAKE_SOURCE_DIR}/${folder})
+endforeach()
+
 set(targets)
 foreach(target sennit-omp-checked sennit-mpich-checked sennit-openmpi-checked sennit-loader sennit-pass)
     if(TARGET ${target})
@@ -83,11 +109,12 @@ foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CM
              SENNIT_MPICH_CC SENNIT_MPICH_CXX SENNIT_MPICH_FC SENNIT_MPICH_EXEC
              SENNIT_OPENMPI_CC SENNIT_OPENMPI_CXX SENNIT_OPENMPI_FC SENNIT_OPENMPI_EXEC
              SENNIT_VALGRIND SENNIT_TASKSET SENNIT_SLURM SENNIT_PKG_CONFIG
-             clang_resources libomptarget_dir ${sanitizers} sanitizer mpich_includes ${settings_of_mpis} fortran_libraries targets)
+             clang_resources libomptarget_dir ${sanitizers} sanitizer mpich_includes ${settings_of_mpis} fortran_libraries
+             stock_runtimes objects beside left_out targets)
     string(APPEND settings "${name}=${${name}}\n")
 endforeach()
 file(WRITE ${manifest} "${settings}")
-set(rooms programs mpi)
+set(rooms programs mpi stress loader tools page pass sim apps exports conformance layers docs clocks manifest)
 execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/manifest.py ${manifest} ${rooms}
                 COMMAND_ERROR_IS_FATAL ANY)
 # A program that changes may say something else, or include something else.
@@ -98,3 +125,18 @@ endforeach()
 file(GLOB files CONFIGURE_DEPENDS ${globs})
 list(FILTER files EXCLUDE REGEX "_test.cpp$")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/manifest.py ${files})
+
+# What starts virtual ranks and rank fibers where a test starts `sennit`.
+foreach(way virtual fibers)
+    set(option --virtual)
+    if(way STREQUAL fibers)
+        set(option --virtual=fibers)
+    endif()
+    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/tests/sennit-${way} CONTENT
+"#!/bin/sh
+case $1 in
+run | exec | python) word=$1; shift; exec $<TARGET_FILE:sennit> $word ${option} \"$@\" ;;
+*) exec $<TARGET_FILE:sennit> \"$@\" ;;
+esac
+" FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endforeach()

@@ -189,7 +189,9 @@ def instances(scope, axes):
         yield scope
         return
     others = dict(axes)
-    axis = next(axis for axis in others if not others.keys() - {axis} & named(axis, others[axis]))
+    axis = next((axis for axis in others if not (others.keys() - {axis}) & named(axis, others[axis])), None)
+    if not axis:
+        raise Wrong(f"axes that name each other: {', '.join(others)}")
     values = others.pop(axis)
     values = scope.text(values).split("|")
     if axis == "mpi":
@@ -229,7 +231,8 @@ class Room:
         self.table = os.path.join(self.folder, "tests.txt")
         self.families = {"script": [parsed("script", "run='{python} {path}'")]} # a table may say more
         self.definitions, self.without_file = {}, []
-        self.built, self.groups, self.targets, self.tests, self.text = set(), {}, {}, {}, []
+        self.possible, self.built = set(), set() # what builds make, somewhere and here
+        self.groups, self.targets, self.tests, self.text = {}, {}, set(), []
         self.scope = Scope({**settings, "room": self.folder, "bin": self.binary,
                             "group": lambda name: self.groups.get(name, [])}, self.definitions)
         self.includes = [settings["include"], settings["source"] + "/src"]
@@ -292,16 +295,30 @@ class Room:
                 raise Wrong(f"{path}: its first lines name no family")
             with explained(path):
                 of_file = self.lines_of(lines)
-                if lines and path.endswith(BUILT) and not any(self.only_builds(family) for families, _ in lines for family in families):
+                families = [family for families, _ in lines for family in families]
+                if lines and path.endswith(BUILT) and not any(map(self.only_builds, families)):
                     of_file[0].extend(merged(line, Line("build"), True) for line in self.families["build"])
                 scope = self.scope_of(path, of_file[1])
             builds += [(self.build, scope, line) for line in of_file[0]]
             tests += [(self.test, scope, line) for line in of_file[1]]
         for work, scope, line in sorted(builds, key=needs_others) + tests:
             with explained(scope["path"]):
-                for instance in instances(scope, [pair for pair in line.keys.items() if pair[0] not in KEYS]):
+                found = list(instances(scope, [pair for pair in line.keys.items() if pair[0] not in KEYS]))
+                self.check_exe(found, line)
+                for instance in found:
                     if instance.value(line.keys.get("if", "1")):
                         work(instance, line)
+
+    def check_exe(self, found, line):
+        """Where all compilers and MPIs are, there is a build for one of a line's tests at least."""
+        if "out" in line.keys:
+            self.possible.update(instance.text(line.keys["out"]) for instance in found)
+        exes = {instance.text(line.keys["exe"]) for instance in found if "exe" in line.keys}
+        if exes and all(map(self.is_own, exes)) and not exes & self.possible and not self.scope["left_out"]:
+            raise Wrong(f"{line.family}: nothing builds {min(exes)}")
+
+    def is_own(self, exe):
+        return exe.startswith(self.binary + "/")
 
     def scope_of(self, path, tests):
         program, language = os.path.splitext(os.path.basename(path))
@@ -340,7 +357,7 @@ class Room:
     def test(self, scope, line):
         keys = line.keys
         exe = scope.text(keys["exe"]) if "exe" in keys else ""
-        if exe.startswith(self.binary + "/") and exe not in self.built:
+        if self.is_own(exe) and exe not in self.built: # by this compiler, or under this sanitizer
             return
         scope = scope.also(exe=exe)
         command = scope.words(split(keys["run"]) + line.arguments)
@@ -361,7 +378,7 @@ class Room:
     def add_test(self, name, command, properties, environment):
         if name in self.tests:
             raise Wrong(f"there are two tests {name}")
-        self.tests[name] = command
+        self.tests.add(name)
         values = {**properties, "ENVIRONMENT": ";".join(f"{variable}={value}" for variable, value in environment.items())}
         self.text.append(f"add_test(NAME {quoted([name])} COMMAND {quoted(command)})")
         if values := {key: value for key, value in values.items() if value}:

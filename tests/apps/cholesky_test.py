@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: apps.cholesky.{compiler}.{mpi} mpi=all compiler=all timeout=300 virtual=1 -- --sennit {sennit} --program
+#     {apps}/cholesky-{compiler}-{mpi} --data {room}/data
 """Runs of apps/cholesky under `sennit run`: results for awkward sizes and grids, matrices from files,
 and one clear line with its exit code for each bad input.
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// build:
+//     compile='{gcc} -O1 -std=c11 -Wall -Wextra -Werror -Wno-stringop-overflow -fopenmp
+//     -I{include}'
+//     -- {file('sennit-' + mpi)}
 // Two ranks exchange messages inside tasks, in the way that is asked for. Their traces are
 // replayed: replay_test.py. With TAMPI's and MPI Detach's functions, so that it is linked with
 // Sennit.

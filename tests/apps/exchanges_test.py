@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: apps.exchanges.{mpi} mpi=all timeout=300 -- --sennit {sennit} --program {apps}/exchanges-{mpi}
 """Recorded exchanges between tasks, replayed: each message is there with both ends, nothing is called a
 deadlock that was none, and tasks wait for what they waited for.
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: apps.front.{mpi} mpi=all timeout=600 -- --sennit {sennit} --mpiexec {mpiexec} --program
+#     {apps}/front-{paired}-{mpi}
 """apps/front: every time of arrival is right, and the same bit by bit wherever the domains are, however
 many ranks and threads there are and whatever they share, under Sennit and under the stock runtime."""
 import argparse

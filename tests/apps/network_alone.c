@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * test: apps.network_alone.{mpi} run='{sennit} run -n 2 {exe}' SENNIT_NETWORK=latency:100000 --
+ *     0.2
  * A program without OpenMP that asks for no thread level: the injected network delays its messages
  * all the same. network_alone SECONDS   two ranks; a message there and back takes that long at
  * least

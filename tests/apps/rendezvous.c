@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * eager: apps.rendezvous.{mpi} fail='in vain'
+ * eager: apps.rendezvousany.{mpi} pass='a receive has to name its sender' -- any
+ * eager: apps.rendezvousprobe.{mpi}
+ *     pass='1 messages of rank 0 have waited for one in vain, and go' -- probe
  *
  * SENNIT_NETWORK with eager: a long message does not leave before its receive has been called, a
  * short one does, and neither passes the other where they have one tag. With "any": a receive from

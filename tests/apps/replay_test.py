@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: apps.replay.{mpi} mpi=all timeout=300 virtual=1 -- --sennit {sennit} --program {apps}/cholesky-gcc-{mpi}
 """A recorded run of the Cholesky, replayed by `sennit simulate trace`: the same tasks and messages, about
 the same time, where the machine was not busy; what is not replayed is told. A simulated run that was
 recorded is replayed in the same time wherever the test runs.

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: apps.report.{mpi} mpi=all timeout=300 virtual=1 -- --sennit {sennit} --program {apps}/cholesky-gcc-{mpi}
+#     --persistent {build}/tests/mpi/persistent-{paired}-{mpi}
 """`sennit run --trace` and `sennit report` on the Cholesky, from recording to every output.
 
 usage: report_test.py --sennit PATH --program PATH --persistent PATH"""

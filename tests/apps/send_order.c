@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * order: policy=sa|fa -- must-overtake # long sends leave in the order of their tasks, whatever
+ *     else is on the card
+ * order: policy=fifo
  *
  * Long sends leave in the order of their tasks. Rank 0's first send is created first, but something
  * has to be computed before; the others fill the card meanwhile. With an argument: it must overtake

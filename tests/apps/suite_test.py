@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: apps.suite.{compiler}.{mpi} mpi=all compiler=met timeout=600 -- --sennit {sennit} --cholesky
+#     {apps}/cholesky-{compiler}-{mpi} --wavefront {apps}/wavefront-{compiler}-{mpi}
 """The suite's programs under `sennit run`: each exchange variant gives the right result, also on an
 injected network; priorities are what the policies' definitions say; emulated runs keep their bounds.
 

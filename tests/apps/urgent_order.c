@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * order: policy=global -- must-overtake # what the receiver needs most leaves first
+ * order: policy=fa
+ * order: apps.urgent_order.global.doorbells.{mpi} policy=global SENNIT_DOORBELLS=on --
+ *     must-overtake # among ranks that ring each other there are tasks before MPI_Init returns:
+ *     each rank is to take part
  *
  * Policy global: what the receiver needs most leaves first. Rank 0 sends messages whose tasks are
  * all alike. On rank 1 nothing follows any of them but the last one, which leads to a send of its

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: clocks labels=quick -- {source}
 """Does nothing of Sennit's wait by the time of day? That clock may be set while somebody waits: by a person,
 by the network, after a laptop has slept. Waits and time limits are by CLOCK_MONOTONIC.
 

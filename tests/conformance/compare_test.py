@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: conformance.compare timeout=300
 """Tests of `compare` with tiny programs that know from LD_LIBRARY_PATH under which runtime they
 run, so that neither a compiler nor a runtime is needed."""
 import contextlib

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: docs labels=quick if="not left_out and not sanitized" -- --source {source} --ctest {CMAKE_CTEST_COMMAND}
+#     --build {build} --sennit {sennit} # a build that leaves something out, or a sanitized one, has not all tests
 """What the docs name is there: tests, files, options of the command, and the places that links lead to.
 
 A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that

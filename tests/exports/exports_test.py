@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: exports -- --library {file('sennit-omp')} --excluded {room}/excluded.txt
+#     {source}/src/openmp/exports/libgomp.txt {source}/src/openmp/exports/libomp.txt --stock {stock_runtimes}
 """Everything that a host program can ask of a stock runtime is there: each symbol of the committed
 lists, and of the stock libraries where they are installed, is implemented by Sennit (not one of
 generate_stubs.py's weak stubs) or has its reason in excluded.txt. Nor does an exclusion outlive its

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: layers labels=quick -- --source {source}/src {beside} {objects} --rooms {room}/rooms.txt
 """Are the arrows of docs/architecture.md true? rooms.txt is the drawing as data.
 
 Checked: which rooms' headers the files of a room include; which rooms define the symbols that the objects

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: loader if=loader timeout=600 labels=virtual,quick
+#     user='launcher_made|every_kind|64_ranks|open_files|no_room|says_nothing|ends_as|end_with|killed_host|refused' --
+#     {file('sennit-stub')} {bin}/programs
 """Virtual ranks without MPI: what each inherits, that none disturbs another, how each ends.
 
 Usage: loader_test.py STUB FOLDER-OF-PROGRAMS"""

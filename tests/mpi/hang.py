@@ -137,7 +137,7 @@ def short_of_cores(options):
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
         return
-    if os.path.basename(options.sennit) == "sennit-fibers":  # tests/virtual.cmake
+    if os.path.basename(options.sennit) == "sennit-fibers":  # tests/manifest.cmake
         return  # a fiber that computes is taken from its worker: nobody keeps a core
     with tempfile.TemporaryDirectory() as folder:
         files = {name: os.path.join(folder, name) for name in ("keeper", "job", "end")}

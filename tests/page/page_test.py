@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.page timeout=300 skip=77 -- --sennit {sennit} --shares {build}/tests/tools/programs/pool_calls.gcc
+#     --split {build}/tests/programs/gcc/sennit_split_balanced
 """The page of `sennit report` in a headless Chromium: keyboard, mouse and touch do what the page says.
 
 usage: page_test.py --sennit PATH     (exit code 77: no Chromium here)"""

@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: pass.{what}.{mpi} mpi=all what=remarks|run|traced|ordered|cholesky timeout=600 -- {what} {mpi} {mpicc}
+#     {mpicxx} {mpiexec} {sennit} {file('sennit-pass-plugin')} {room}
+# script: pass.{what} mpi={mpis[0]} what=loops|regions|untouched timeout=600 -- {what} {mpi} {mpicc} {mpicxx} {mpiexec}
+#     {sennit} {file('sennit-pass-plugin')} {room} # the same with each MPI
 """The compiler plug-in, through `sennit cc`: what it says of each call, and what its programs do.
 
     accept/ refuse/   a line `// done: text`, `// missed: text` or `// warning: text` behind a call is the remark or

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: pass.programs.{mpi} mpi=all timeout=1800 -- {mpi} {mpicc} {mpiexec} {sennit} {folder('sennit-' + mpi)} {tests}
 """Programs that were not written for the plug-in do the same when it has transformed them.
 
     those of tests/mpi    Each checks itself. Those that make collective calls are compiled with -sennit-collectives. One in

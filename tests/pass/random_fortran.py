@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: pass.random_fortran.{mpi} mpi=all if="SENNIT_FLANG and mpifc" timeout=1200 -- {mpi} {mpifc} {sennit} 1 2 6
 """Random Fortran programs with blocking MPI calls: transformed by the plug-in they leave the same numbers.
 
 Many programs are one file and one job, each a procedure with a seed of its own; between them both ranks wait for each other, and

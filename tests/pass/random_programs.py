@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: pass.random.{mpi} mpi=all timeout=1200 -- {mpi} {mpicc} {sennit} 1 8 12 {some_mpich if mpi == 'mpich' else
+#     some_openmpi} # seed 1: eight files of 12 programs, whose kinds are six
 """Random MPI programs, transformed by the plug-in and not: do both leave the same numbers?
 
 Many programs are one file and one job, each a function with a seed of its own; between them all ranks wait for each other, and all

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: sim.command timeout=300 -- {sennit} {file('sennit-simulate')}
 """`sennit simulate`: results for machines, and one clear line for what makes no sense."""
 import csv
 import io

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ways: tools.apart.{mpi}.{way} -- {sennit} {pair} {programs} {option}
 """sennit run --apart: several programs by one command, each a job of its own with its own world.
 
 Usage: apart_test.py SENNIT FIRST-MPI SECOND-MPI FOLDER-OF-PROGRAMS [--virtual[=fibers]]

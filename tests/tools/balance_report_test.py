@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.balance_report processors=2 -- {sennit} {programs}/uneven.gcc {[programs + '/uneven.clang'] if clang else
+#     []}
 """`sennit report` tells how evenly the workers of each parallel region were loaded.
 
 Usage: balance_report_test.py SENNIT PROGRAM... (programs/uneven.c, by each compiler)"""

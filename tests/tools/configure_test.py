@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.configure -- {cmake} {source}
 """Sennit is configured without what it can do without, and says in one line what it leaves out.
 
 Usage: configure_test.py CMAKE SOURCE-FOLDER"""

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.demo_cost if="value('CMAKE_GENERATOR') == 'Ninja'" labels=quick -- {CMAKE_MAKE_PROGRAM} {build}
 """`./dev demo` is somebody's first minutes: it compiles what it shows, and no more.
 
 Usage: demo_cost_test.py NINJA BUILD-FOLDER"""

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.denied if="'fibers' in ways" skip=77 labels=virtual -- {sennit} {programs} {with_tasks}
 """System calls that containers and old kernels deny: each command works without them, or ends with one
 line that names what is missing. Nothing hangs. docs/soundness.md has the table.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.dlb timeout=180 -- {sennit} {member} {group('dlb')}
 """Programs written for DLB in pools: calls of LeWI and DROM, callbacks, and what they return.
 
 Usage: dlb_test.py SENNIT POOL-MEMBER PROGRAMS..."""

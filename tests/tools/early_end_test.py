@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.early_end labels=virtual -- {sennit} {programs} {ways} -- {mpis}
 """A rank that ends before MPI_Init: the job ends, whatever mpiexec makes of it, and one line names rank and code.
 
 Usage: early_end_test.py SENNIT FOLDER-OF-PROGRAMS WAY... -- MPI...

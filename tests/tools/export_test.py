@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# ways: tools.export.{mpi}.{way} way=virtual|fibers user={'all' if mpi == mpis[0] and way == 'virtual' else ''} --
+#     {sennit} {pair} {programs} {build}/apps {option}
 """Memory that virtual ranks show each other (sennit_export.h), in one job and between jobs.
 
 Usage: export_test.py SENNIT FIRST-MPI SECOND-MPI FOLDER-OF-PROGRAMS FOLDER-OF-APPS --virtual[=fibers]"""

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.gdb timeout=600 skip=77 -- --sennit {sennit} --programs {build}/tests/programs/gcc --lib {omp}
 """`sennit doctor --pid` lists what the tasks of a live process wait for, with their backtraces, and
 the same script does so in a core file.
 

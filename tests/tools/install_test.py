@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.install if=SENNIT_PKG_CONFIG -- {cmake} {build} {wrappers}
 """An installation that was moved: the command, headers, libraries and pkg-config's files find each
 other, and programs built against it run.
 

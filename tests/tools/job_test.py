@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.job.{mpi} mpi=all -- {sennit} {mpi} {mpiexec} {programs}
+# whole: tools.job.{mpi}.virtual mpi=all labels=virtual -- {sennit} {mpi} {mpiexec} {programs} --virtual
 """Whole jobs under one MPI: environment of the ranks, exit codes, signals, nothing left behind.
 
 Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS [--virtual]

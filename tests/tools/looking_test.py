@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.looking timeout=180 -- {sennit} {programs}
 """`sennit doctor ./app` and `sennit run --dry-run ./app` only look: nothing that the program brings along is run.
 And what they and other commands print of names from outside moves no cursor.
 

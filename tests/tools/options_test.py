@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.options labels=quick -- {sennit} {source}
 """One truth for environment variables: every name of ours that the code has in a string is a row of a table or a name
 of the code's own (a macro, an enumerator); every row is read; what is read and not ours is named below; and
 docs/user/reference.md has what the tables say.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.other_users_launcher skip=77 -- {sennit} {programs} {mpis[0]}
 """What another user of the machine can do to a job by the sockets of its launcher: nothing. It runs as root, who
 starts the jobs, and attacks as a user without a name; as another user only the tests without an attacker run.
 

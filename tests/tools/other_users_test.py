@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.other_users skip=77 -- {sennit} {SENNIT_GCC} {omp} {build}/apps {programs} {mpis[0]}
 """Two users of one machine: one runs Sennit, the other one attacks. docs/soundness.md ("Other users") says what holds.
 
 usage: other_users_test.py SENNIT COMPILER LIB_OMP APPS PROGRAMS MPI

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.own_runtime -- {sennit} {SENNIT_GCC} {SENNIT_CLANG}
 """Programs and extensions that bring a copy of libgomp along, under a name of its own and found by
 their own path, as Python's wheels do; OpenMP that comes with what a script starts.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.pool_fibers if="loader and x86" processors=2 labels=virtual user=all -- {sennit} {member} {ranks}
 """Rank fibers in pools: as many workers run as the program has cores, and a program moves to other cores
 as its fibers move.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// part: # a target of CMakeLists.txt
 // A process that takes part in a pool as the runtime does, one step for each word on its input:
 //
 //   take, give   its only thread gets a core, or runs without one, and computes; and gives it

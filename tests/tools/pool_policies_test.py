@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.pool_policies timeout=600 processors=2 -- {sennit} {member} {pools}
 """Programs that compute, in pools of this machine's cores: whoever computes is served under each policy,
 what a policy learns it learns from them, and teams are served by fewer or more cores than they have
 threads. How good a policy is, tests/sim and tests/unit say.

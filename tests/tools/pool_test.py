@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+# script: tools.pool timeout=600
+#     user='stays|no_pool|taken_once|long_path|named_from|of_others|killed|own_its_cores|runs_on_its_cores|full_pool' --
+#     {sennit} {member} {pools} # with SENNIT_TEST_SECONDS=60
 """Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
 
 Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAMS...]"""

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.refusals if="len(mpis) == 2" -- {sennit} {programs} # it takes the one MPI for the other
 """What the command refuses: exit code 2, one line that names the reason; and what it runs directly.
 
 Usage: refusal_test.py SENNIT FOLDER-OF-PROGRAMS"""

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.scarce if="'fibers' in ways" skip=77 labels=virtual -- {sennit} {programs} {with_tasks}
 """Where a resource is scarce, each command works, or ends with a line that names it. A program never
 dies of what Sennit writes beside it, its output is never lost, and nothing hangs.
 

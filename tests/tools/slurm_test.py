@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# whole: tools.slurm if=SENNIT_SLURM skip=77 -- {sennit} {programs} {with_tasks}
 """sennit exec under srun and sennit run in a batch job, by a Slurm of the test's own: a controller and two
 daemons, which play two nodes on this machine.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ways: tools.virtual.{mpi}.{way} way=virtual|fibers -- {sennit} {mpi} {programs} {option}
 """Virtual ranks with MPI: what each finds of itself, memory at fixed addresses, windows, stacks.
 
 Usage: virtual_test.py SENNIT MPI FOLDER-OF-PROGRAMS --virtual[=fibers]"""

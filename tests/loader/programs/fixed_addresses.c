@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc -fPIE -pie
  * Memory at addresses of the program's choice (MAP_FIXED and its kind). What is the rank's own it
  * may replace; what may be another's it may not, and goes on.
  *

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! fortran:
 ! A virtual rank in Fortran: COMMON blocks, SAVE variables, units and the allocated are its own,
 ! though all ranks write to unit 10 and to a file of their folder. Its number is its argument.
 program fortran

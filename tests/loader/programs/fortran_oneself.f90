@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! fortran:
 ! A Fortran program that reads itself and its arguments by /proc. The first argument is its path.
 program oneself
   implicit none

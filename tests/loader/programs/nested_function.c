@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc -fPIE -pie
  * A pointer to a nested function is code on the stack: GNU C asks for an executable one. */
 static int call(int (*function)(int)) {
     return function(1);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: compiler=gcc -fPIE -pie -D_FORTIFY_SOURCE=2
+ * build: compiler=clang -fPIE -pie
  * A program that finds itself in every way that programs use, and starts itself again. It ends with
  * 0 if each is as in a process. With MPI (WITH_MPI) the last start is one of all ranks.
  *

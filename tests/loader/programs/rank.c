@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build: -fPIE -pie
+ * build: compiler=gcc out={bin}/programs/rank-static.gcc -fPIE -static-pie -Wno-error
+ * build: compiler=gcc out={bin}/programs/rank-fixed.gcc -fno-pie -no-pie
  * A virtual rank that does what the first argument asks, and ends with 0 if all was as in a process
  * of its own. It has no MPI: what is tested is the loader. */
 #define _GNU_SOURCE

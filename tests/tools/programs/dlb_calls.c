@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build_dlb: compiler=all out={programs}/{program}.{compiler}
+ *     compile='{cc} -fopenmp -std=gnu11 -Wall -Wextra -Werror -O1 -I{include}'
  *
  * A program that was written for DLB: what its calls return, one line each.
  *

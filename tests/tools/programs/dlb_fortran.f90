@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
+! build_dlb: out={programs}/{program} if=SENNIT_GFORTRAN compile='{dlb_fortran}'
 ! A Fortran program that was written for DLB: what its calls return, one line each.
 program dlb_fortran
     use iso_c_binding

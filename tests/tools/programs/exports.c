@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * rank: -fPIE -pie -I{include} -- {file('sennit-export')} -Wl,-rpath,{folder('sennit-export')}
  * What sennit_export.h promises, between the ranks of a job:
  *   exports all      three ranks: every call with every result
  *   exports plain    a process that is no virtual rank

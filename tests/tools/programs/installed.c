@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part: # install_test.py builds it
  * Needs an installation: Sennit's headers and libraries, found by pkg-config. A task on one thread
  * waits for a message that a later task sends, and another is completed by its receive. */
 #include <TAMPI.h>

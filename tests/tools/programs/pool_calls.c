@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  *
  * A program that asks for cores and looks at how they are used: one line a step, for pool_test.py.
  * It goes on with each line on its input. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  *
  * A program that computes in a pool, and has bad days.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * rank:
  * A rank that ends, waits or tells what it sees, as the first argument asks:
  *   exit R C     rank R ends with code C after MPI_Finalize, the others with 0
  *   raise R S    rank R raises signal S, the others wait

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part: # own_runtime_test.py builds it
  * For own_runtime_test.py: a library with OpenMP in it, of either compiler. Code of one library is
  * called in a region of another: with one runtime it sees the region.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * build:
  * uneven.c - regions for `sennit report`: in 20 runs of one the first thread alone has work; in 10
  * of another one, all have the same. */
 #include <omp.h>

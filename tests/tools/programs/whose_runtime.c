@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * part: # own_runtime_test.py builds it
  * As a library: whose_runtime() computes with OpenMP and tells in which file its runtime lies. As a
  * program (-DPROGRAM) it prints that. */
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * rank: -fPIE -pie -DWITH_MPI -- -pthread
  * Allocates windows, argv[1] of them, and uses argv[2] MiB of its stack meanwhile. */
 #include <mpi.h>
 #include <stdio.h>
