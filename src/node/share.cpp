@@ -350,7 +350,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
     const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
-    const wait::Row &row = needed ? wait::kNeededCore : wait::kCore;
+    const wait::LadderRow &row = needed ? wait::kNeededCore : wait::kCore;
     wait::Ladder ladder;
     table.want(number_);
     Hold hold = try_take(near);

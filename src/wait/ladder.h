@@ -36,7 +36,7 @@ class Ladder {
     // A test was in vain. Does the thread test on, without more ado? `alone()`: has nobody else a
     // use for its processor? For waits that know no other rung, too.
     template <class Alone>
-    bool tests(const Row &row, Alone alone) {
+    bool tests(const LadderRow &row, Alone alone) {
         if (++tests_ < row.tests)
             return true;
         if ((row.idle_tests != kAnyNumber && row.idle_tests <= tests_) || !alone())
@@ -49,19 +49,19 @@ class Ladder {
         return now - begin_ns_ < row.idle_ns;
     }
     // The same of a row without idle tests, which only counts. The count goes on on other rungs.
-    bool counts(const Row &row) { return rung_ == Rung::tests && ++tests_ < row.tests; }
+    bool counts(const LadderRow &row) { return rung_ == Rung::tests && ++tests_ < row.tests; }
 
     // A test was in vain: what comes before the next one? `pays(now)`: does it pay to yield?
     template <class Alone, class Pays>
-    Rung next(const Row &row, Alone alone, Pays pays) {
+    Rung next(const LadderRow &row, Alone alone, Pays pays) {
         return rung_ == Rung::tests && tests(row, alone) ? rung_ : beyond_tests(row, pays);
     }
-    Rung next(const Row &row) {
+    Rung next(const LadderRow &row) {
         return next(row, [] { return true; }, [](std::int64_t) { return true; });
     }
     // The same for a thread that has counted its tests.
     template <class Pays>
-    Rung beyond_tests(const Row &row, Pays pays) {
+    Rung beyond_tests(const LadderRow &row, Pays pays) {
         if (rung_ <= Rung::yields && yields(row, pays))
             return rung_;
         if (rung_ <= Rung::yields)
@@ -73,11 +73,11 @@ class Ladder {
         return rung_ = row.tests_of_ring == 0 ? Rung::sleeps : Rung::arms;
     }
 
-    std::int64_t nap_ns(const Row &row) const {
+    std::int64_t nap_ns(const LadderRow &row) const {
         return row.naps.of_wait ? row.naps.of(monotonic_ns() - begin_ns_) : nap_ns_;
     }
     // It has slept. `rung`: not to the end of its nap.
-    void slept(const Row &row, bool rung) {
+    void slept(const LadderRow &row, bool rung) {
         tests_ = rung ? 0 : row.tests_of_ring - row.tests_of_nap;
         if (!rung)
             nap_ns_ = row.naps.after(nap_ns_);
@@ -93,7 +93,7 @@ class Ladder {
     static constexpr int kTestsAClock = 8;
 
     template <class Pays>
-    bool yields(const Row &row, Pays pays) {
+    bool yields(const LadderRow &row, Pays pays) {
         if (row.yield_ns == 0)
             return false;
         const std::int64_t now = monotonic_ns();

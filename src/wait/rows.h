@@ -29,7 +29,7 @@ struct Naps {
 inline constexpr int kAnyNumber = -1;
 
 // Zeros leave out a rung. Tests are those in vain.
-struct Row {
+struct LadderRow {
     int tests = 0;             // whatever others need
     int idle_tests = 0;        // in all, while nobody else has a use for the processor
     std::int64_t idle_ns = 0;  // and no longer; 0: as many as there are
@@ -50,34 +50,34 @@ constexpr std::uint64_t whole_us(std::int64_t ns) {
 // MPI's own spinning took 2 ms a hop with 4 ranks of MPICH on 2 cores, 12 ms with 16. Among ranks
 // that all wait a yield takes a microsecond or two, a wake-up 50. So a rank yields before it
 // sleeps. One test is often not enough: MPI sends the answer in a later one.
-inline constexpr Row kRank = {
+inline constexpr LadderRow kRank = {
     .tests = 4, .yield_ns = 1 * kMs, .tests_of_ring = 4, .naps = {1 * kMs, 16 * kMs}};
 // Some ranks have no bell here, for they are on other nodes: a timer finds what they have sent.
-inline constexpr Row kRankByTimer = {
+inline constexpr LadderRow kRankByTimer = {
     .tests = 4, .yield_ns = 1 * kMs, .tests_of_ring = 4, .naps = {kMs / 10, 2 * kMs}};
 // To sleep costs a rank fiber no more than to yield. Some answers come within a microsecond, that
 // is 16 tests; nine were too many where another fiber could go on.
-inline constexpr Row kRankFiber = {
+inline constexpr LadderRow kRankFiber = {
     .idle_tests = 16, .tests_of_ring = 4, .naps = {1 * kMs, 4 * kMs}};
-inline constexpr Row kRankFiberByTimer = {
+inline constexpr LadderRow kRankFiberByTimer = {
     .idle_tests = 16, .tests_of_ring = 4, .naps = {kMs / 10, 2 * kMs}};
 
 // Inside of a call of MPI's that spins; a test is a look for messages. With 4 ranks of MPICH on 2
 // cores a fence took 55 ms, now 0.2, and a rank that waits in it takes 0.5% of a core.
-inline constexpr Row kSpin = {
+inline constexpr LadderRow kSpin = {
     .tests = 64, .yield_ns = 1 * kMs, .tests_of_ring = 32, .naps = {kMs / 10, 2 * kMs}};
 // A fiber's nap is a small part of its wait: ranks may have to answer each other many times inside
 // of one call, and each answer waits for the end of a nap. 1,200 splits of 4 ranks on 2 busy cores,
 // Open MPI: with naps that double 66 took more than 3 ms, with these 25; the mean 850 and 450 us.
-inline constexpr Row kSpinOfFiber = {.tests = 64,
-                                     .yield_ns = 1 * kMs,
-                                     .tests_of_ring = 32,
-                                     .tests_of_nap = 9,
-                                     .naps = {20 * kUs, 2 * kMs, 32, true}};
+inline constexpr LadderRow kSpinOfFiber = {.tests = 64,
+                                           .yield_ns = 1 * kMs,
+                                           .tests_of_ring = 32,
+                                           .tests_of_nap = 9,
+                                           .naps = {20 * kUs, 2 * kMs, 32, true}};
 
 // A program that tests in a loop of its own may compute between two tests. With naps up to 2 ms
 // HPCC's RandomAccess did not end. So only each fourth test in vain leaves the core at all.
-inline constexpr Row kProgramTests = {.tests = 4, .naps = {50 * kUs, 50 * kUs}};
+inline constexpr LadderRow kProgramTests = {.tests = 4, .naps = {50 * kUs, 50 * kUs}};
 // So short is a yield if nobody else wants the core. Then as many times that long there is none.
 inline constexpr std::int64_t kYieldToNobodyNs = 1 * kUs;
 inline constexpr std::int64_t kPausesOfYield = 8;
@@ -85,30 +85,30 @@ inline constexpr std::int64_t kPausesOfYield = 8;
 // A collective of our own in MPI_Init, while ranks are late; the thread yields between its tests.
 // Beside programs that compute, each yield costs their time slices: soon it sleeps. 128 ranks on
 // two cores, MPI_Init and MPI_Finalize as virtual ranks: MPICH 18.5 s, now 8.5; Open MPI 19, 7.1.
-inline constexpr Row kLateRanks = {.tests = 16, .naps = {kMs / 10, 4 * kMs, 8}};
+inline constexpr LadderRow kLateRanks = {.tests = 16, .naps = {kMs / 10, 4 * kMs, 8}};
 
 // ---- a task in MPI ------------------------------------------------------------------------------
 
 // Before the task is suspended: some tests take about as long as to suspend and resume it, and 20
 // us are lost at most where its worker has nothing else to do.
-inline constexpr Row kTask = {.tests = 4, .idle_tests = kAnyNumber, .idle_ns = 20 * kUs};
+inline constexpr LadderRow kTask = {.tests = 4, .idle_tests = kAnyNumber, .idle_ns = 20 * kUs};
 // Before a request is bound to a task, which takes some thousand instructions: about a microsecond.
-inline constexpr Row kBoundRequest = {.idle_tests = 17};
+inline constexpr LadderRow kBoundRequest = {.idle_tests = 17};
 // Few tickets, by a worker that has nothing else to do: the way here and back takes longer than a
 // test of them.
-inline constexpr Row kFewTickets = {.idle_tests = 8};
+inline constexpr LadderRow kFewTickets = {.idle_tests = 8};
 
 // ---- cores of a node, fibers of ranks -----------------------------------------------------------
 
 // A thread without a core, where processes share them. A yield is worth it only where no other
 // thread of its process runs meanwhile, which would have it. It naps as long as a thread may keep a
 // core that its owner wants back: sleepers are looked for as often.
-inline constexpr Row kCore = {
+inline constexpr LadderRow kCore = {
     .yield_ns = 100 * kUs, .tests_of_ring = 1, .naps = {2 * kMs, 2 * kMs}};
-inline constexpr Row kNeededCore = {.tests_of_ring = 1, .naps = {2 * kMs, 2 * kMs}};
+inline constexpr LadderRow kNeededCore = {.tests_of_ring = 1, .naps = {2 * kMs, 2 * kMs}};
 // A worker of rank fibers: some 20 us, then until the next fiber's time is over. Its shortest nap
 // is for the time that another worker's fiber runs, which may make others ready.
-inline constexpr Row kWorkerOfFibers = {.tests = 400, .naps = {300 * kUs, 10 * kMs}};
+inline constexpr LadderRow kWorkerOfFibers = {.tests = 400, .naps = {300 * kUs, 10 * kMs}};
 
 // ---- workers without work -----------------------------------------------------------------------
 
@@ -116,16 +116,16 @@ inline constexpr Row kWorkerOfFibers = {.tests = 400, .naps = {300 * kUs, 10 * k
 // one's time slice, not within the time that a message takes: so it spins for 20 us at least. Where
 // threads outnumber processors, others need what frequent polls cost: then a nap is an eighth of
 // the time that it has waited. The longest is the ticker's period.
-inline constexpr Row kIdlePoller = {
+inline constexpr LadderRow kIdlePoller = {
     .tests = 64, .idle_tests = 4096, .idle_ns = 20 * kUs, .naps = {50 * kUs, 1 * kMs, 8, true}};
 // One that wakes up by itself and looks, where pushes wake nobody: naps as long as it has waited.
-inline constexpr Row kLightSleeper = {.naps = {10 * kMs, 1000 * kMs, 1, true}};
+inline constexpr LadderRow kLightSleeper = {.naps = {10 * kMs, 1000 * kMs, 1, true}};
 
 // ---- locks --------------------------------------------------------------------------------------
 
 // The program's and OpenMP's. First as long as parking and waking take. Then, while the holder
 // runs, the task does not make room for others, which would want the lock, too: with 600 tasks that
 // hold it for 0.1 ms, 250 to 570 were begun at once before, 2 to 31 now (2 and 4 threads).
-inline constexpr Row kLock = {.idle_ns = 2 * kUs, .naps = {kMs / 10, kMs / 10}};
+inline constexpr LadderRow kLock = {.idle_ns = 2 * kUs, .naps = {kMs / 10, kMs / 10}};
 
 } // namespace sennit::wait

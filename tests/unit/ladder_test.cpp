@@ -10,7 +10,7 @@ using namespace sennit::wait;
 
 namespace {
 
-constexpr Row kEach = {
+constexpr LadderRow kEach = {
     .tests = 3, .yield_ns = INT64_MAX, .tests_of_ring = 4, .tests_of_nap = 2, .naps = {100, 350}};
 
 const auto kAlone = [] { return true; };
@@ -18,14 +18,14 @@ const auto kPays = [](std::int64_t) { return true; };
 const auto kPaysNot = [](std::int64_t) { return false; };
 
 // Up to the first sleep.
-Ladder asleep(const Row &row) {
+Ladder asleep(const LadderRow &row) {
     Ladder ladder;
     while (ladder.next(row, kAlone, kPaysNot) != Rung::sleeps)
         ;
     return ladder;
 }
 
-int tests_before_it_arms(Ladder &ladder, const Row &row) {
+int tests_before_it_arms(Ladder &ladder, const LadderRow &row) {
     int tests = 1;
     while (ladder.next(row) == Rung::tests)
         ++tests;
@@ -84,7 +84,7 @@ TEST(Ladder, NapsGrowUntilTheyAreLongest) {
 }
 
 TEST(Ladder, WhereNobodyRingsNothingIsArmed) {
-    constexpr Row timer = {.tests = 2, .naps = {100, 400, 4}};
+    constexpr LadderRow timer = {.tests = 2, .naps = {100, 400, 4}};
     Ladder ladder;
     EXPECT_EQ(ladder.next(timer), Rung::tests);
     for (const std::int64_t nap : {100, 125, 156}) {
@@ -95,7 +95,7 @@ TEST(Ladder, WhereNobodyRingsNothingIsArmed) {
 }
 
 TEST(Ladder, ItTestsOnOnlyWhileNobodyElseWantsTheProcessor) {
-    constexpr Row row = {.tests = 2, .idle_tests = 5};
+    constexpr LadderRow row = {.tests = 2, .idle_tests = 5};
     Ladder ladder;
     int asked = 0;
     int tests = 1;
@@ -110,7 +110,7 @@ TEST(Ladder, ItTestsOnOnlyWhileNobodyElseWantsTheProcessor) {
 }
 
 TEST(Ladder, IdleTestsEndWithTheirTime) {
-    constexpr Row row = {.tests = 2, .idle_tests = kAnyNumber, .idle_ns = 100'000};
+    constexpr LadderRow row = {.tests = 2, .idle_tests = kAnyNumber, .idle_ns = 100'000};
     Ladder ladder;
     const std::int64_t begin = sennit::monotonic_ns();
     while (ladder.tests(row, kAlone))

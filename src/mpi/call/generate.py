@@ -150,11 +150,11 @@ class Call:
     def row_text(self):
         notice = self.row["notice"]
         direction = "kExchange" if {"source", "dest"} <= set(self.names) else DIRECTIONS[notice]
-        row = [f'.call = {{"MPI_{self.name}", {direction}, {int(bool(self.requests))}}}', f".kind = Kind::{self.kind}"]
+        row = [f'.call = {{"MPI_{self.name}", {direction}, {int(bool(self.requests))}}}', f".kind = CallKind::{self.kind}"]
         if notice != "-":
             row.append(f".notice = Notice::{NOTICES[notice]}")
         if self.row["ordered"] != "-":
-            row.append(f".order = Order::{ORDERS[self.row['ordered']]}")
+            row.append(f".order = CallOrder::{ORDERS[self.row['ordered']]}")
         if self.kind == "collective" and self.is_among(ASSEMBLES):
             row.append(f".assembles = Assembles::{self.base.lower()}")
         flags = {

@@ -42,7 +42,7 @@ void yield(bool fiber) {
 
 void Spins::rest() {
     const bool fiber = g_crowd.hops.here();
-    const wait::Row &row = fiber ? wait::kSpinOfFiber : wait::kSpin;
+    const wait::LadderRow &row = fiber ? wait::kSpinOfFiber : wait::kSpin;
     if (ladder_.rung() == wait::Rung::tests)
         ring_some_times(rings_);
     switch (ladder_.beyond_tests(
@@ -63,7 +63,7 @@ void Spins::rest() {
 }
 
 void rest_between_tests() {
-    constexpr const wait::Row &row = wait::kProgramTests;
+    constexpr const wait::LadderRow &row = wait::kProgramTests;
     t_spins.rests(); // what MPI has looked for was the program's
     if (++t_rests.tests < row.tests)
         return;

@@ -18,7 +18,7 @@ constexpr int kAnswersANap = 32; // some 0.2 ms, if they are in vain
 constexpr int kAsksANap = 4;     // who is asked may call MPI often, for others
 
 // While every rank that may answer has its bell on this node, and where some have not.
-const wait::Row &row_of(bool fiber) {
+const wait::LadderRow &row_of(bool fiber) {
     if (g_crowd.neighbours.all_have_bells())
         return fiber ? wait::kRankFiber : wait::kRank;
     return fiber ? wait::kRankFiberByTimer : wait::kRankByTimer;
@@ -39,7 +39,7 @@ SENNIT_HOT void Vigil::rest() {
         return;
     }
     const bool fiber = g_crowd.hops.here();
-    const wait::Row &row = row_of(fiber);
+    const wait::LadderRow &row = row_of(fiber);
     switch (climb(row, fiber)) {
     case wait::Rung::tests:
         return;
@@ -53,7 +53,7 @@ SENNIT_HOT void Vigil::rest() {
 }
 
 // For a fiber to sleep costs little. It tests on only while no other one could go on.
-SENNIT_HOT wait::Rung Vigil::climb(const wait::Row &row, bool fiber) {
+SENNIT_HOT wait::Rung Vigil::climb(const wait::LadderRow &row, bool fiber) {
     const bool tested = ladder_.rung() == wait::Rung::tests;
     const wait::Rung next = ladder_.next(
         row, [] { return !g_crowd.hops.keeps_others(); },
@@ -138,7 +138,7 @@ SENNIT_HOT void Vigil::go_on() {
     g_crowd.yields.begins_work(monotonic_ns());
 }
 
-SENNIT_HOT void Vigil::sleep(const wait::Row &row) {
+SENNIT_HOT void Vigil::sleep(const wait::LadderRow &row) {
     look_beyond();
     rung_ = g_crowd.neighbours.sleep(seen_, ladder_.nap_ns(row));
     ladder_.slept(row, rung_);

@@ -39,11 +39,11 @@ class Vigil {
     void rest();
 
   private:
-    wait::Rung climb(const wait::Row &row, bool fiber);
+    wait::Rung climb(const wait::LadderRow &row, bool fiber);
     void leave_core(bool fiber);
     void yield() const;
     void arm();
-    void sleep(const wait::Row &row);
+    void sleep(const wait::LadderRow &row);
     void look_beyond();
     static void go_on(); // with its work: the wait is over
     static void ask_nobody();

@@ -51,8 +51,8 @@ SENNIT_HOT int attend_any_collective(const AnyCall &call, Adoption *adoption) {
 
 int attend_adoption(const AnyCall &call, const MPI_Comm *made) {
     Adoption adoption(call.row.call.name, comm_of(call.facts()), !call.has_twin());
-    const int error = call.row.kind == Kind::collective ? attend_any_collective(call, &adoption)
-                                                        : attend_delegate(call, &adoption);
+    const int error = call.row.kind == CallKind::collective ? attend_any_collective(call, &adoption)
+                                                            : attend_delegate(call, &adoption);
     adoption.end(error == MPI_SUCCESS ? *made : MPI_COMM_NULL);
     return error;
 }

@@ -22,7 +22,7 @@ inline Operation bound_operation(const Row &row, const Facts &facts, int number)
 template <class C, auto blocking, class... Arguments>
 int bound(Arguments... arguments) {
     C call{arguments...};
-    if constexpr (C::row.kind == Kind::collective) {
+    if constexpr (C::row.kind == CallKind::collective) {
         return bind_any_collective(AnyCall(call));
     } else {
         const Facts facts = call.facts();

@@ -40,8 +40,9 @@ void note_request(const C &call, const Facts &facts, int error, int number) {
     else if constexpr (C::row.makes_request)
         g_record.requests.note(
             error, facts.request,
-            {&C::row.call, C::row.kind == Kind::request && C::row.counted ? facts.root : facts.peer,
-             number, group_of(object_of(facts)), -1, -1, facts.parts});
+            {&C::row.call,
+             C::row.kind == CallKind::request && C::row.counted ? facts.root : facts.peer, number,
+             group_of(object_of(facts)), -1, -1, facts.parts});
 }
 
 // The runtime's policies are told of sends. Without tasks, no more is to be done than to note the

@@ -28,7 +28,7 @@
 namespace sennit::mpi {
 
 // What the call does in a task (calls.txt).
-enum class Kind {
+enum class CallKind {
     start,
     collective, // start, and all ranks have to decide alike
     wait,       // poll, for requests
@@ -41,16 +41,16 @@ enum class Kind {
 };
 
 // What its calls keep their order on.
-enum class Order { none, collective, files };
+enum class CallOrder { none, collective, files };
 
 // Collectives of a few bytes may be made without messages (crowd/assembled.h).
 enum class Assembles { nothing, barrier, allreduce, reduce, bcast };
 
 struct Row {
     sennit_call call; // as marks and requests name it
-    Kind kind;
+    CallKind kind;
     Notice notice = Notice::none;
-    Order order = Order::none;
+    CallOrder order = CallOrder::none;
     Assembles assembles = Assembles::nothing;
     bool often = false;           // most messages take it: placed beside others of its kind
     bool counted = false;         // as a collective call of its communicator (record.h)
@@ -98,11 +98,11 @@ inline std::uintptr_t type_bits(const Facts &facts) {
 }
 inline Object turn_of(const Row &row, const Facts &facts) {
     switch (row.order) {
-    case Order::none:
+    case CallOrder::none:
         return {};
-    case Order::collective:
+    case CallOrder::collective:
         return object_of(facts);
-    case Order::files:
+    case CallOrder::files:
         return file_turn(object_of(facts));
     }
     return {};

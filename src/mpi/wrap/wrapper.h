@@ -20,21 +20,21 @@ namespace sennit::mpi {
 
 template <class C>
 [[gnu::always_inline]] inline int attend(C &call) {
-    if constexpr (C::row.kind == Kind::start)
+    if constexpr (C::row.kind == CallKind::start)
         return attend_start(call);
-    else if constexpr (C::row.kind == Kind::message)
+    else if constexpr (C::row.kind == CallKind::message)
         return attend_message(call);
-    else if constexpr (C::row.kind == Kind::test)
+    else if constexpr (C::row.kind == CallKind::test)
         return attend_test(call);
-    else if constexpr (C::row.kind == Kind::persistent)
+    else if constexpr (C::row.kind == CallKind::persistent)
         return attend_persistent(call);
-    else if constexpr (C::row.kind == Kind::wait)
+    else if constexpr (C::row.kind == CallKind::wait)
         return attend_wait(call);
-    else if constexpr (C::row.kind == Kind::poll)
+    else if constexpr (C::row.kind == CallKind::poll)
         return attend_poll(call);
     else if constexpr (C::row.adopts)
         return attend_adoption(AnyCall(call), call.made());
-    else if constexpr (C::row.kind == Kind::delegate)
+    else if constexpr (C::row.kind == CallKind::delegate)
         return attend_delegate(AnyCall(call));
     else if constexpr (C::row.parts_with_data)
         return attend_collective(call, nullptr);
@@ -92,7 +92,7 @@ template <class C, class... Arguments>
     const Facts facts = call.facts();
     int number = facts.tag;
     int error = MPI_SUCCESS;
-    if constexpr (C::row.kind == Kind::delegate) {
+    if constexpr (C::row.kind == CallKind::delegate) {
         error = enter<C>(arguments...);
     } else if constexpr (C::row.counted) {
         number = g_record.collectives.count_unless_inside(object_of(facts), C::row.call.name,
@@ -112,16 +112,16 @@ template <class C, class... Arguments>
 // The wrapper of a call.
 template <class C, class... Arguments>
 [[gnu::always_inline]] inline int wrapped(Arguments... arguments) {
-    constexpr Kind kind = C::row.kind;
-    if constexpr (kind == Kind::request || (kind == Kind::delegate && C::row.makes_request))
+    constexpr CallKind kind = C::row.kind;
+    if constexpr (kind == CallKind::request || (kind == CallKind::delegate && C::row.makes_request))
         return make_request<C>(arguments...);
-    else if constexpr (kind == Kind::message)
+    else if constexpr (kind == CallKind::message)
         return request_call_path() == CallPath::attended ? attended_apart<C>(arguments...)
                                                          : C{arguments...}.bare();
-    else if constexpr (kind == Kind::test)
+    else if constexpr (kind == CallKind::test)
         return call_path() == CallPath::attended ? attended_apart<C>(arguments...)
                                                  : C{arguments...}.bare();
-    else if constexpr (kind == Kind::persistent)
+    else if constexpr (kind == CallKind::persistent)
         return inside_mpi() ? C{arguments...}.bare() : attended_apart<C>(arguments...);
     else
         return enter<C>(arguments...);
