@@ -126,6 +126,12 @@ static bool looks_for_unbegun(int round) {
     return round == 0 || round >= kBriefSpins;
 }
 
+static Node *take_accepted(Condition &condition, Slot &mine) {
+    const auto accept = [&](const Node *node) { return condition.accepts(node); };
+    return ordered() ? mine.group->queues[mine.node].take_if(accept)
+                     : mine.queue.take_front_if(accept);
+}
+
 void Worker::wait_for(Condition &condition) {
     Slot &mine = *slot;
     mine.note_control(task);
@@ -152,11 +158,8 @@ void Worker::wait_for(Condition &condition) {
                 node = find_in(*this, steals_, mine);
                 look_at = rounds + steals_.next_pause();
             }
-        } else if (bury == Condition::Bury::accepted && mine.ready()) {
-            auto accept = [&](const Node *n) { return condition.accepts(n); };
-            node = ordered() ? mine.group->queues[mine.node].take_if(accept)
-                             : mine.queue.take_front_if(accept);
-        }
+        } else if (bury == Condition::Bury::accepted && mine.ready())
+            node = take_accepted(condition, mine);
         if (node) {
             run(mine, node);
             task = self;
