@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
+#include "mpi/call/callback_state.h"
 #include "mpi/call/operation.h"
 
 namespace sennit::mpi {
@@ -54,6 +55,16 @@ bool in_task();
 // A call begins that may block. Must it not block its thread? In a task that is to be suspended,
 // and in a callback. A send is told to the runtime.
 bool must_not_block(Notice notice = Notice::none);
+// Which way a call waits that must not block. It is asked once a wait. What has no non-blocking
+// form goes the same way, while a helper thread makes it (engine/delegate.h).
+enum class Way : unsigned char {
+    polls,    // its thread tests and rests: in a callback, or where ranks outnumber cores
+    suspends, // its task is suspended
+};
+inline Way way_of_wait() {
+    const bool may_poll = InCallback::polls() || crowded();
+    return may_poll && !in_task() ? Way::polls : Way::suspends;
+}
 // From MPI_Init on every call in a task suspends it, if only for a moment, whatever else there is.
 void always_suspend();
 // The same for calls that are known not to block when `never_blocks`.

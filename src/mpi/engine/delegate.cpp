@@ -55,8 +55,8 @@ class Gathering {
 int run_elsewhere(const Operation &operation, BlockingJob &job) {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     pthread_once(&loaded, load_lazy_parts);
-    const bool outside = !in_task();
-    const bool polls = outside && InCallback::polls();
+    const bool outside = way_of_wait() == Way::polls;
+    const bool polls = outside && InCallback::polls(); // else all ranks make the call at once
     const Gathering gathering(operation);
     const Turn turn(g_engine.turns, outside ? Object{} : operation.turn);
     gathering.wait(operation); // on all ranks, in a task or not

@@ -91,10 +91,12 @@ int settle(const Operation &operation, const Tested &tested, MPI_Status *status)
 // ---- waiting ------------------------------------------------------------------------------------
 
 SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
-    // If other operations are pending, the time is better spent on tasks that can go on.
+    const Way way = way_of_wait();
+    // If other operations are pending, the time is better spent on tasks that can go on. Where
+    // ranks outnumber cores, the vigil tests, and knows how often.
     wait::Ladder ladder;
     const auto lasts = [&] {
-        return tickets.pending() == 0 && !(crowded() && !in_task()) &&
+        return tickets.pending() == 0 && (way == Way::suspends || !crowded()) &&
                ladder.tests(wait::kTask, may_test_on);
     };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
@@ -107,7 +109,7 @@ SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
             break;
         }
     const Operation &operation = ticket.operation;
-    if ((InCallback::polls() || crowded()) && !in_task()) {
+    if (way == Way::polls) {
         poll_until(operation, [&] { return test_quickly(ticket); });
         has_called_mpi(&operation);
         return settle(ticket);

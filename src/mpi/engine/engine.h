@@ -95,8 +95,8 @@ class Engine {
     // `returns`: does it return to the runtime afterwards?
     int progress(bool application = true, bool returns = false);
 
-    // Suspend the calling task until `ticket` is over, unless it is already. Returns the ticket's
-    // error. If the thread is in a callback and cannot be suspended, it polls.
+    // Wait until `ticket` is over, unless it is already: suspend the calling task, or poll. Returns
+    // the ticket's error.
     int wait_for(const Operation &operation, Ticket &ticket) {
         ticket.operation = operation;
         return wait_for(ticket, false);
@@ -204,7 +204,8 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
 // The same for a collective that has to be over before tasks start others on its communicator.
 template <class Start>
 int start_and_wait_alone(const Operation &operation, MPI_Status *status, Start start) {
-    const Turn turn(g_engine.turns, in_task() ? operation.turn : Object{});
+    const bool suspends = way_of_wait() == Way::suspends;
+    const Turn turn(g_engine.turns, suspends ? operation.turn : Object{});
     Ticket ticket;
     ticket.status = status;
     const int error = outside_task([&] { return start(&ticket.request); });
