@@ -217,7 +217,7 @@ TEST(Interleavings, WhoWantsNoCoreAnyMorePassesTheRingOn) {
     }
 }
 
-// ---- cores that rest: Share::rest, sleep, count_awake (node/share.cpp); Activity::wake -----------
+// ---- cores that rest: Share::rest, sleep, count_awake (node/share.cpp); Activity::wake ---------
 
 struct Resting {
     int pc[3] = {};
