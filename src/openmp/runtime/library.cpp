@@ -40,49 +40,89 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <pthread.h>
 #include <string_view>
 
 namespace sennit {
 namespace {
 
+// ---- fork --------------------------------------------------------------------------------------
+
+// What holds a lock, or knows of other threads, across fork(). `before` runs from the first row to
+// the last, `parent` and `child` from the last row to the first.
+struct AroundFork {
+    std::string_view name;
+    void (*before)(); // takes locks; null: the row has only something to forget in the child
+    void (*parent)();
+    void (*child)();
+};
+
+constexpr AroundFork kAroundFork[] = {
+    // Under these four locks memory is asked for. An allocator of the program's may unlock a mutex
+    // then, which looks into the lot of `pthread`. So they are taken before that one.
+    {"threadprivate", kmp::threadprivate_before_fork, kmp::threadprivate_after_fork,
+     kmp::threadprivate_after_fork},
+    {"accounts", task::accounts_before_fork, task::accounts_after_fork, task::accounts_after_fork},
+    // Under it the priorities of queued tasks change: a queue's lock is taken behind it.
+    {"priorities", task::priorities_before_fork, task::priorities_after_fork,
+     task::priorities_after_fork},
+    {"stacks", fiber::stacks_before_fork, fiber::stacks_after_fork, fiber::stacks_after_fork},
+    // Nothing is called under it: it might stand anywhere.
+    {"affinity format", omp::affinity_format_before_fork, omp::affinity_format_after_fork,
+     omp::affinity_format_after_fork},
+    // It holds signals back as long as its lot is locked, since handlers may look into the lot. In
+    // the child they come again here. So what a handler may meet there is put right by rows below.
+    {"pthread", pthread::before_fork, pthread::after_fork, pthread::after_fork_in_child},
+    {"once", nullptr, nullptr, pthread::once_after_fork_in_child}, // a handler may call it
+    // The hang report's link is the parent's. Its look reads threads, locks and teams: these are
+    // put right first.
+    {"watch", nullptr, nullptr, [] { runtime::g_process.watch.after_fork_in_child(); }},
+    {"trace", nullptr, nullptr, trace::after_fork_in_child}, // begins a file of the child's own
+    // Teams keep what the calling worker has, and drop the others: `workers` says which is which.
+    {"teams", nullptr, nullptr, omp::team_after_fork_in_child},
+    // In the child the lot keeps the waiters of the calling worker alone.
+    {"parking", omp::parking_before_fork, omp::parking_after_fork,
+     omp::parking_after_fork_in_child},
+    // With the ticker's lock. In the child the calling thread's worker, and no other, is alive from
+    // here on: rows above ask for it.
+    {"workers", sched::before_fork, sched::after_fork, sched::after_fork_in_child},
+    // The board and its slot are the parent's: in the child nobody may ring, lend or take a core
+    // there. So it goes first.
+    {"pool", nullptr, nullptr, runtime::leave_pool_in_child},
+};
+
+constexpr std::size_t place_of(std::string_view name) {
+    std::size_t place = 0;
+    while (kAroundFork[place].name != name)
+        ++place;
+    return place;
+}
+static_assert(place_of("threadprivate") < place_of("pthread") &&
+              place_of("accounts") < place_of("pthread") &&
+              place_of("priorities") < place_of("pthread") &&
+              place_of("stacks") < place_of("pthread"));
+static_assert(place_of("pthread") < place_of("once") && place_of("teams") < place_of("workers"));
+// Each lock is given back on both sides.
+static_assert(std::ranges::all_of(kAroundFork, [](const AroundFork &row) {
+    return row.child && !row.before == !row.parent;
+}));
+
 void before_fork() {
-    kmp::threadprivate_before_fork();
-    omp::affinity_format_before_fork();
-    task::accounts_before_fork();
-    task::priorities_before_fork(); // before a queue's
-    pthread::before_fork();
-    omp::parking_before_fork();
-    fiber::stacks_before_fork();
-    sched::before_fork();
+    for (const AroundFork &row : kAroundFork)
+        if (row.before)
+            row.before();
 }
 
+// In the parent, or in the child.
+template <void (*AroundFork::*after)()>
 void after_fork() {
-    sched::after_fork();
-    fiber::stacks_after_fork();
-    omp::parking_after_fork();
-    pthread::after_fork();
-    task::priorities_after_fork();
-    task::accounts_after_fork();
-    omp::affinity_format_after_fork();
-    kmp::threadprivate_after_fork();
+    for (std::size_t i = std::size(kAroundFork); i-- > 0;)
+        if (kAroundFork[i].*after)
+            (kAroundFork[i].*after)();
 }
 
-void after_fork_in_child() {
-    runtime::leave_pool_in_child();
-    sched::after_fork_in_child();
-    fiber::stacks_after_fork();
-    omp::parking_after_fork_in_child();
-    omp::team_after_fork_in_child();
-    trace::after_fork_in_child();
-    runtime::g_process.watch.after_fork_in_child();
-    pthread::after_fork_in_child();
-    pthread::once_after_fork_in_child();
-    task::accounts_after_fork();
-    task::priorities_after_fork();
-    omp::affinity_format_after_fork();
-    kmp::threadprivate_after_fork();
-}
+// ---- load --------------------------------------------------------------------------------------
 
 void see_loaded_objects() {
     if (fiber::need_executable())
@@ -122,7 +162,7 @@ void see_loaded_objects() {
     pthread::leave_alone(runtime::passes_messages); // src/mpi suspends no task inside of them
     runtime::let_flows_leave_home();
     runtime::join_pool();
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork<&AroundFork::parent>, after_fork<&AroundFork::child>);
     pthread::observe_affinity(omp::note_own_binding);
     see_loaded_objects();
     runtime::stand_in_for_replaced();
