@@ -7,9 +7,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 #if defined(SENNIT_CHECKED)
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <unistd.h>
@@ -101,6 +101,29 @@ class States {
     bool step(State) { return true; }
     bool is(State) const { return true; }
     void restart(State) {}
+#endif
+};
+
+// When a structure is checked as a whole: SENNIT_ASSERT(!checks.due(size) || is_sound()) where it
+// rests, that is under its lock, or with its owner. A check of `size` parts is followed by as many
+// changes without one. So checks cost no more than the changes, however large the structure is.
+class WholeChecks {
+#if defined(SENNIT_CHECKED)
+  public:
+    bool due(std::size_t size) {
+        if (left_ > 0) {
+            --left_;
+            return false;
+        }
+        left_ = size;
+        return true;
+    }
+
+  private:
+    std::size_t left_ = 0;
+#else
+  public:
+    bool due(std::size_t) { return false; }
 #endif
 };
 

@@ -45,6 +45,10 @@ void begin(void *memory) {
     header.slots = kMostSlots;
 }
 
+bool is_of_this_version(const Header &header) {
+    return header.version == kBoardVersion && header.slots == kMostSlots;
+}
+
 Layout &layout(const Segment &segment) {
     return *static_cast<Layout *>(segment.memory());
 }
@@ -95,9 +99,10 @@ std::uint64_t new_job() {
 bool Board::open(const char *path, Reason &reason) {
     if (!segment_.open(path, sizeof(Layout), begin, reason))
         return false;
-    const Header &header = layout(segment_).header;
-    if (header.version == kBoardVersion && header.slots == kMostSlots)
+    if (is_of_this_version(layout(segment_).header)) {
+        SENNIT_ASSERT(is_sound());
         return true;
+    }
     reason.say("%s is of another version of Sennit, and in use", path);
     segment_.close();
     return false;
@@ -141,6 +146,15 @@ int Board::number_of(const Assembly &assembly) {
 
 Assembly::Part &Board::part(int slot, int lane) {
     return layout(segment_).parts[slot][lane];
+}
+
+bool Board::is_sound() {
+    const Layout &all = layout(segment_);
+    for (int i = 0; i < kMostSlots; ++i)
+        if (all.slots[i].job.load(std::memory_order_acquire) != 0 && i >= slots_end())
+            return false;
+    return is_of_this_version(all.header) && slots_end() <= kMostSlots &&
+           all.cores.is_sound([this] { return slots_end(); });
 }
 
 bool Board::is_there(std::uint64_t job) {
@@ -210,6 +224,7 @@ Slot *Board::join(std::uint64_t job, const ProcessInfo &member) {
             part(number_of(slot)).clear();
             raise_to(layout(segment_).slots_end, number_of(slot) + 1);
             slot.job.store(job, std::memory_order_release); // pairs with each()
+            SENNIT_ASSERT(is_sound());
             return &slot;
         }
     }
@@ -273,6 +288,7 @@ int Board::sweep_inside() {
         clear(slot);
         ++freed;
     }
+    SENNIT_ASSERT(is_sound());
     return freed;
 }
 

@@ -205,6 +205,10 @@ class Board {
     PoolSettings &pool();
     Memory &policy_memory();
 
+    // Do header, slots and cores fit each other? It holds at any moment, whatever other processes
+    // are doing, for they take slots in this order: slots_end, job, cores.
+    bool is_sound();
+
     // Claim a place where the ranks of `job` meet. Null: living jobs have all of them. The calling
     // process has a slot. It gives the place back by Assembly::release().
     Assembly *claim_assembly(std::uint64_t job);

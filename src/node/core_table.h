@@ -43,6 +43,7 @@
 #include "decide/cores/policy.h"
 #include "node/bell.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -285,6 +286,16 @@ class CoreTable {
         cells_[core].domain.store(domain, std::memory_order_relaxed);
     }
     int domain(int core) const { return cells_[core].domain.load(std::memory_order_relaxed); }
+    // Has every core a sound state, with owner and user among the slots below those that
+    // `slots_end()` says? It is asked after the core was read: others take slots meanwhile.
+    template <class SlotsEnd>
+    bool is_sound(SlotsEnd slots_end) const {
+        for (int core = 0; core < kMostCores; ++core)
+            if (const CoreState now = state(core);
+                !now.is_sound() || std::max(now.owner, now.user) >= slots_end())
+                return false;
+        return end() >= 0 && end() <= kMostCores;
+    }
     // The slot's process has died, or left: free all cores that it used, and clear what it wanted.
     // Returns the number of cores. If the caller dies meanwhile, the next one does the rest.
     int release(int slot);

@@ -28,6 +28,16 @@ struct List {
             last = &first;
         return taken;
     }
+    // How many items there are, each accept(item); -1: one is not, or `last` is elsewhere.
+    template <class Accept>
+    int count_sound(Accept accept) const {
+        int count = 0;
+        Item *const *at = &first;
+        for (; *at; at = &(*at)->next, ++count)
+            if (!accept(**at))
+                return -1;
+        return at == last ? count : -1;
+    }
 };
 
 } // namespace sennit::mpi

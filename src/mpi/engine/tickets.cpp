@@ -201,8 +201,35 @@ int Tickets::test_special(Rotation::Slice slice) {
     return done;
 }
 
+bool Tickets::tested_are_sound() const {
+    if (requests_.size() != waiting_.size() || !order_.is_sound(waiting_.size()) ||
+        !special_order_.is_sound(special_.size()))
+        return false;
+    for (int i = 0; i < waiting_.size(); ++i)
+        if (!waiting_[i] || !waiting_[i]->state.is(TicketState::tested) ||
+            waiting_[i]->request != requests_[i])
+            return false;
+    for (int i = 0; i < special_.size(); ++i)
+        if (!special_[i] || !special_[i]->test || !special_[i]->state.is(TicketState::tested))
+            return false;
+    return true;
+}
+
+bool Tickets::is_sound() {
+    const auto is_over = [](const Ticket &ticket) { return ticket.state.is(TicketState::over); };
+    for (int i = 0; i < late_.size(); ++i)
+        if (!late_[i].ticket || !late_[i].ticket->state.is(TicketState::late))
+            return false;
+    if (to_fulfil_.count_sound(is_over) < 0 || !tested_are_sound())
+        return false;
+    const Guard guard(to_call_lock_);
+    return to_call_.count_sound(is_over) == to_call_count();
+}
+
 int Tickets::test() {
     take_new();
+    SENNIT_ASSERT(!checks_.due(static_cast<std::size_t>(waiting_.size() + special_.size())) ||
+                  is_sound());
     if (g_chaos.on() && g_chaos.shuffles())
         shuffle();
     const int done = special_order_.turn(

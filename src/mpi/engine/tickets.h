@@ -277,6 +277,12 @@ class Rotation {
         return done;
     }
 
+    // Between two turns, with `size` items in the caller's array.
+    bool is_sound(int size) const {
+        return size_ == size && old_ >= 0 && old_ <= size_ && size_ - old_ <= kYoung &&
+               position_ >= 0 && batches_ >= 1 && batches_ <= kMostBatches;
+    }
+
   private:
     // Remove the items of the slice that are over. Returns how many are left. These come first in
     // the slice, and items follow that were not tested yet.
@@ -390,6 +396,9 @@ class Tickets {
     // Take all tickets that are over and only fulfil an event, as a list. The caller fulfils the
     // events when it has released the token.
     Ticket *take_to_fulfil() { return to_fulfil_.pop_all(); }
+    // Is every ticket in the state of the list that has it, with its own request beside it? Between
+    // two turns.
+    bool is_sound();
 
   private:
     struct Late {
@@ -398,6 +407,7 @@ class Tickets {
     };
 
     void take_new();
+    bool tested_are_sound() const;
     void shuffle();
     void complete(int at, const MPI_Status &status, int error, bool unraised);
     int test_one(int at);
@@ -424,6 +434,7 @@ class Tickets {
     std::atomic<int> to_call_count_{0}; // written with the lock
     SpinLock to_call_lock_;
     List<Ticket> to_call_ SENNIT_GUARDED_BY(to_call_lock_);
+    [[no_unique_address]] WholeChecks checks_; // the token's holder's
 };
 
 } // namespace sennit::mpi

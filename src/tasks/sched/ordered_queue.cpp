@@ -19,6 +19,40 @@ std::atomic_ref<OrderedQueue *> queue_of(Node *node) {
 
 } // namespace
 
+bool OrderedQueue::holds(const Entry &entry, std::uintptr_t position) const {
+    return entry.node && entry.node->position == position &&
+           queue_of(entry.node).load(std::memory_order_relaxed) == this;
+}
+
+// Adds to `count` how many tasks it has. Keys are those of the places: a task's priority may change
+// at any time, and moved() follows.
+bool OrderedQueue::line_is_sound(std::uint32_t &count) const {
+    if (line_.tail - line_.head > line_.capacity || (!line_.empty() && !line_.first().node))
+        return false;
+    for (std::uint32_t place = line_.head; place != line_.tail; ++place) {
+        const Entry &entry = line_.at(place);
+        if (place != line_.head && entry.key < line_.at(place - 1).key)
+            return false;
+        if (entry.node && !holds(entry, kInLine | place))
+            return false;
+        count += entry.node ? 1 : 0;
+    }
+    return true;
+}
+
+bool OrderedQueue::heap_is_sound() const {
+    for (std::uint32_t at = 0; at < heap_count_; ++at)
+        if (!holds(heap_[at], at) || heap_[at].key < heap_[at == 0 ? 0 : (at - 1) / 2].key)
+            return false;
+    return heap_count_ <= capacity_;
+}
+
+bool OrderedQueue::is_sound() const {
+    lock_.assert_held(); // or nobody else has the queue
+    std::uint32_t found = heap_count_;
+    return line_is_sound(found) && heap_is_sound() && count() == found;
+}
+
 OrderedQueue::~OrderedQueue() {
     std::free(line_.places);
     std::free(heap_);
@@ -40,6 +74,7 @@ void OrderedQueue::push(Node *node) {
     } else {
         add_to_heap(entry);
     }
+    SENNIT_ASSERT(!checks_.due(count()) || is_sound());
 }
 
 void OrderedQueue::moved(Node *node) {
@@ -63,6 +98,7 @@ void OrderedQueue::moved(Node *node) {
     } else {
         queue->sink(at, entry);
     }
+    SENNIT_ASSERT(!queue->checks_.due(queue->count()) || queue->is_sound());
 }
 
 Node *OrderedQueue::take_first() {
@@ -79,6 +115,7 @@ Node *OrderedQueue::take_first() {
     }
     SENNIT_ASSERT(queue_of(node).load(std::memory_order_relaxed) == this);
     queue_of(node).store(nullptr, std::memory_order_relaxed);
+    SENNIT_ASSERT(!checks_.due(count()) || is_sound());
     return node;
 }
 

@@ -110,6 +110,10 @@ class alignas(kCacheLine) OrderedQueue {
     // be freed meanwhile.
     static void moved(Node *node);
 
+    // Does every task know its place, are line and heap in order, and is each counted once? Under
+    // the lock, or alone.
+    bool is_sound() const;
+
   private:
     struct Entry {
         std::uint64_t key;
@@ -126,6 +130,7 @@ class alignas(kCacheLine) OrderedQueue {
 
         bool empty() const { return head == tail; }
         Entry &at(std::uint32_t place) { return places[place & (capacity - 1)]; }
+        const Entry &at(std::uint32_t place) const { return places[place & (capacity - 1)]; }
         const Entry &first() const { return places[head & (capacity - 1)]; }
         bool may_join(std::uint64_t key) { return empty() || at(tail - 1).key <= key; }
         void leave(std::uint32_t place);
@@ -146,6 +151,9 @@ class alignas(kCacheLine) OrderedQueue {
     void rise(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
     void sink(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
     void grow() SENNIT_REQUIRES(lock_);
+    bool holds(const Entry &entry, std::uintptr_t position) const;
+    bool line_is_sound(std::uint32_t &count) const SENNIT_REQUIRES(lock_);
+    bool heap_is_sound() const SENNIT_REQUIRES(lock_);
 
     [[no_unique_address]] AliveMark alive_;
     SpinLock lock_;
@@ -154,6 +162,7 @@ class alignas(kCacheLine) OrderedQueue {
     Entry *heap_ SENNIT_GUARDED_BY(lock_) = nullptr;
     std::uint32_t heap_count_ SENNIT_GUARDED_BY(lock_) = 0;
     std::uint32_t capacity_ SENNIT_GUARDED_BY(lock_) = 0; // of the heap
+    [[no_unique_address]] WholeChecks checks_ SENNIT_GUARDED_BY(lock_);
 };
 
 } // namespace sennit::sched

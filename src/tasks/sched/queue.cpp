@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 512;
 
+int level_of(const Node &node) {
+    return node.priority < kLevels ? node.priority : kLevels - 1;
+}
+
 struct List {
     Node *head = nullptr;
     Node *tail = nullptr;
@@ -40,6 +44,15 @@ struct List {
         (node->prev ? node->prev->next : head) = node->next;
         (node->next ? node->next->prev : tail) = node->prev;
     }
+    // How many nodes of this level it has; -1: its links, or a node's priority, are wrong.
+    std::int64_t count_sound(int level) const {
+        std::int64_t count = 0;
+        const Node *before = nullptr;
+        for (const Node *node = head; node; before = node, node = node->next, ++count)
+            if (node->prev != before || level_of(*node) != level)
+                return -1;
+        return tail == before ? count : -1;
+    }
 };
 
 } // namespace
@@ -64,7 +77,33 @@ struct ReadyQueue::Levels {
         if (words[level / 64] == 0)
             groups &= ~(std::uint64_t{1} << (level / 64));
     }
+    bool is_marked(int level) const {
+        return (words[level / 64] >> (level % 64) & 1) != 0 && (groups >> (level / 64) & 1) != 0;
+    }
+    // How many tasks there are; -1: a list or a mark is wrong.
+    std::int64_t count_sound() const {
+        std::int64_t total = 0;
+        for (int level = 0; level < kLevels; ++level) {
+            const std::int64_t count = lists[level].count_sound(level);
+            if (count < 0 || is_marked(level) != (count > 0))
+                return -1;
+            total += count;
+        }
+        return total;
+    }
 };
+
+bool ReadyQueue::is_sound() const {
+    lock_.assert_held(); // or nobody else has the queue
+    if ((capacity_ & (capacity_ - 1)) != 0 || size_ > capacity_ ||
+        (head_ != 0 && head_ >= capacity_))
+        return false;
+    for (std::uint32_t i = 0; i < size_; ++i)
+        if (const Node *node = ring_[(head_ + i) & (capacity_ - 1)]; !node || node->priority > 0)
+            return false;
+    const std::int64_t levels = levels_ ? levels_->count_sound() : 0;
+    return levels >= 0 && count() == size_ + static_cast<std::uint64_t>(levels);
+}
 
 ReadyQueue::~ReadyQueue() {
     std::free(levels_);
@@ -78,7 +117,7 @@ void ReadyQueue::push_level(Node *node, Place place) {
             fatal("no memory for a priority queue (%zu bytes)", sizeof(Levels));
         levels_ = new (memory) Levels;
     }
-    const int level = node->priority < kLevels ? node->priority : kLevels - 1;
+    const int level = level_of(*node);
     levels_->lists[level].push(node, place);
     levels_->mark(level);
 }

@@ -70,6 +70,9 @@ class ReadyQueue {
     // of this queue, in the order that they had; returns how many.
     int steal_batch(ReadyQueue &victim, int most);
 
+    // Is every task where its priority says, and counted once? Under the lock, or alone.
+    bool is_sound() const;
+
   private:
     struct Levels; // the priorities above 0
 
@@ -111,6 +114,7 @@ class ReadyQueue {
         SENNIT_ASSERT(change >= 0 || count() >= static_cast<std::uint32_t>(-change));
         count_.store(count_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change),
                      std::memory_order_relaxed);
+        SENNIT_ASSERT(!checks_.due(count()) || is_sound());
     }
     void push_normal(Node *node, Place place) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(size_ == capacity_, 0))
@@ -146,6 +150,7 @@ class ReadyQueue {
     std::uint32_t head_ SENNIT_GUARDED_BY(lock_) = 0;
     std::uint32_t size_ SENNIT_GUARDED_BY(lock_) = 0;
     Levels *levels_ SENNIT_GUARDED_BY(lock_) SENNIT_POINTS_TO_GUARDED_BY(lock_) = nullptr;
+    [[no_unique_address]] WholeChecks checks_ SENNIT_GUARDED_BY(lock_);
 };
 
 } // namespace sennit::sched

@@ -31,6 +31,12 @@ struct Generation {
     bool is_new() const { return size == 0 && !many && !mutex; }
     DependNode **begin() { return many ? many : few; }
     DependNode **end() { return begin() + size; }
+    DependNode *const *begin() const { return many ? many : few; }
+    DependNode *const *end() const { return begin() + size; }
+    bool is_sound() const {
+        return size <= capacity && (many != nullptr || capacity == kFew) &&
+               (mutex != nullptr) == (kind == task::DependKind::mutexinoutset);
+    }
 };
 
 struct Entry {
@@ -60,8 +66,14 @@ struct DependTable {
     ExclusionLock *exclusion = nullptr; // of mutexinoutset items, once there was one
     DependNode *waited = nullptr;       // see keep_waited
 
+    [[no_unique_address]] WholeChecks checks;
+
     Entry &find(std::uintptr_t address);
     void grow();
+    bool is_found(const Entry &entry) const;
+    template <class Visit>
+    void each_place(Visit visit) const;
+    bool is_sound() const;
 };
 
 namespace {
@@ -313,7 +325,53 @@ void DependTable::grow() {
     std::free(old);
 }
 
+// Linear probing from its hash on leads there.
+bool DependTable::is_found(const Entry &entry) const {
+    std::size_t at = hash(entry.address) & (capacity - 1);
+    while (entries[at].address && entries[at].address != entry.address)
+        at = (at + 1) & (capacity - 1);
+    return &entries[at] == &entry;
+}
+
+// Every place of a node, also of the same one again.
+template <class Visit>
+void DependTable::each_place(Visit visit) const {
+    for (std::size_t i = 0; i < capacity; ++i)
+        for (const Generation *generation : {&entries[i].now, &entries[i].before})
+            for (DependNode *node : *generation)
+                visit(*node);
+    if (all)
+        visit(*all);
+}
+
+// A node's count of places, with one taken away for each place that is found, is 0. Then they are
+// given back.
+bool DependTable::is_sound() const {
+    std::size_t found = 0;
+    bool sound = (capacity & (capacity - 1)) == 0;
+    for (std::size_t i = 0; i < capacity; ++i) {
+        const Entry &entry = entries[i];
+        sound = sound && entry.now.is_sound() && entry.before.is_sound();
+        if (!entry.address)
+            continue;
+        ++found;
+        sound = sound && is_found(entry);
+    }
+    if (!sound || found != used)
+        return false;
+    each_place([](DependNode &node) { --node.places; });
+    each_place([&](DependNode &node) {
+        sound = sound && node.places == 0 && node.references.load(std::memory_order_relaxed) > 0;
+    });
+    each_place([](DependNode &node) { ++node.places; });
+    return sound;
+}
+
 namespace task {
+
+bool is_sound(const DependTable &table) {
+    return table.is_sound();
+}
 
 void release_block(sched::Worker *worker, void *block) {
     if (worker)
@@ -356,6 +414,7 @@ static void end_waited(sched::Worker *worker, DependTable &table) {
 void drop_table(sched::Worker *worker, DependTable *table) {
     if (!table)
         return;
+    SENNIT_ASSERT(table->is_sound());
     if (table->waited)
         end_waited(worker, *table);
     for (std::size_t i = 0; i < table->capacity; ++i) {
@@ -386,6 +445,7 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
         else
             add_access(worker, table, table.find(address), node, depends[i].kind, edges);
     }
+    SENNIT_ASSERT(!table.checks.due(table.capacity) || table.is_sound());
     if (SENNIT_UNLIKELY(linking != nullptr))
         linking->finish();
     if (edges.count == 0) {

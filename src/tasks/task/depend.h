@@ -60,6 +60,9 @@ inline void drop_place(sched::Worker *worker, DependNode *node) {
         drop_node(worker, node);
 }
 void drop_table(sched::Worker *worker, DependTable *table);
+// Is every address where it is looked for, and every node counted as often as it is in the table?
+// For the generating task: meanwhile it counts its nodes' places.
+bool is_sound(const DependTable &table);
 
 // A node that `creator` has waited for may become that of the task which it begins next. It is kept
 // until that task takes it, or the creator adds another node or ends. Until then no other node

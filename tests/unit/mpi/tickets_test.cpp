@@ -274,3 +274,32 @@ TEST_F(TicketsTest, StressTwoThreadsTestWhileOthersFile) {
     for (int i = 0; i < kFilers * kEach; ++i)
         ASSERT_EQ(fake::resumed(fake::task(i)), 1) << i;
 }
+
+// What is_sound() refuses: a ticket in another state, or with another request, than its list says.
+TEST_F(TicketsTest, WhatTheListsDoNotSayIsSeen) {
+    Ticket &first = file(1);
+    Ticket &second = file(2);
+    EXPECT_EQ(turn(), 0);
+    EXPECT_TRUE(tickets_.is_sound());
+    std::swap(first.request, second.request);
+    EXPECT_FALSE(tickets_.is_sound());
+    std::swap(first.request, second.request);
+    first.state.restart(TicketState::over);
+    EXPECT_FALSE(tickets_.is_sound());
+    first.state.restart(TicketState::tested);
+    EXPECT_TRUE(tickets_.is_sound());
+}
+
+TEST(List, CountsWhatItAcceptsUpToItsLast) {
+    Ticket one;
+    Ticket two;
+    List<Ticket> list;
+    const auto any = [](const Ticket &) { return true; };
+    EXPECT_EQ(list.count_sound(any), 0);
+    list.push(&one);
+    list.push(&two);
+    EXPECT_EQ(list.count_sound(any), 2);
+    EXPECT_EQ(list.count_sound([&](const Ticket &ticket) { return &ticket == &one; }), -1);
+    one.next = nullptr; // the second one is lost
+    EXPECT_EQ(list.count_sound(any), -1);
+}
