@@ -104,7 +104,8 @@ class Wire {
 
     bool start_thread() SENNIT_REQUIRES(mutex_);
     void put_on_card(DelayedSend *message, std::uint64_t now) SENNIT_REQUIRES(mutex_);
-    void allow(DelayedSend *message, std::uint64_t called, std::uint64_t now) SENNIT_REQUIRES(mutex_);
+    void allow(DelayedSend *message, std::uint64_t called, std::uint64_t now)
+        SENNIT_REQUIRES(mutex_);
     void ask(DelayedSend *message, std::uint64_t now) SENNIT_REQUIRES(mutex_);
     void lose_patience(std::uint64_t now) SENNIT_REQUIRES(mutex_);
     std::uint64_t next_time() const SENNIT_REQUIRES(mutex_);
@@ -113,7 +114,7 @@ class Wire {
     WireOptions options_; // written with mutex_
     Mutex mutex_;
     pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
-    int rank_ SENNIT_GUARDED_BY(mutex_) = -1;           // -1: nobody tells of receives
+    int rank_ SENNIT_GUARDED_BY(mutex_) = -1;               // -1: nobody tells of receives
     Pairing<DelayedSend> asking_ SENNIT_GUARDED_BY(mutex_); // their receives are still to be called
     std::uint64_t asking_since_ SENNIT_GUARDED_BY(mutex_) = 0; // or since one of them last went
     // In the order of their times:

@@ -91,7 +91,7 @@ class Continuations {
     Callbacks &callbacks_;
     std::atomic<int> count_{0};
     std::atomic<int> callable_{0};
-    Mutex mutex_ SENNIT_BEFORE(g_calls.lock); // attend_to()
+    Mutex mutex_ SENNIT_BEFORE(g_calls.lock);                            // attend_to()
     Request *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {}; // by handle
     Request *all_ SENNIT_GUARDED_BY(mutex_) = nullptr;
     std::uint64_t pass_ SENNIT_GUARDED_BY(mutex_) = 0;
