@@ -19,6 +19,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -53,8 +54,12 @@ class Part:
             raise Late from None
 
     def must(self, *command):
-        if not self.run(*command, stdout=subprocess.DEVNULL):
-            sys.exit(f"failed: {' '.join(str(word) for word in command)}")
+        """What it prints is of interest only if it fails."""
+        with tempfile.TemporaryFile("w+", errors="replace") as told:
+            if not self.run(*command, stdout=told, stderr=subprocess.STDOUT):
+                told.seek(0)
+                print(*told.readlines()[-40:], sep="")
+                sys.exit(f"failed: {' '.join(str(word) for word in command[:4])} ...")
 
 
 # ---- tests of a preset ----------------------------------------------------------------------------

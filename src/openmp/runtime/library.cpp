@@ -103,10 +103,12 @@ static_assert(place_of("threadprivate") < place_of("pthread") &&
               place_of("priorities") < place_of("pthread") &&
               place_of("stacks") < place_of("pthread"));
 static_assert(place_of("pthread") < place_of("once") && place_of("teams") < place_of("workers"));
+#if !SENNIT_ASAN // with UBSan, GCC 12 does not know that a function has an address
 // Each lock is given back on both sides.
 static_assert(std::ranges::all_of(kAroundFork, [](const AroundFork &row) {
     return row.child && !row.before == !row.parent;
 }));
+#endif
 
 void before_fork() {
     for (const AroundFork &row : kAroundFork)
