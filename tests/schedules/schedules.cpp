@@ -83,9 +83,9 @@ class Explorer {
 
     Result all(std::size_t most);
 
-    // Called by the threads.
-    static Explorer *running() { return s_running; }
-    bool in_thread() const { return current_ != nullptr; }
+    // Of the thread that calls. Null outside of threads, where a test prepares its objects, or
+    // looks at them.
+    static Explorer *here() { return s_running && s_running->current_ ? s_running : nullptr; }
     std::uint64_t load(const Cell &cell, const Where &where);
     void store(Cell &cell, std::uint64_t bits, std::memory_order order, const Where &where);
     std::uint64_t modify(Cell &cell, const std::function<bool(std::uint64_t &)> &change,
@@ -94,10 +94,7 @@ class Explorer {
     void wait_for_change();
     void begin_anew(std::uint64_t place);
     [[noreturn]] void fail(const std::string &what);
-    bool locks_keep_out() {
-        result_.locks = true;
-        return flaw_.kind != Flaw::Kind::no_lock;
-    }
+    bool locks_keep_out() const { return flaw_.kind != Flaw::Kind::no_lock; }
 
   private:
     struct Thread {
@@ -113,9 +110,7 @@ class Explorer {
     };
     // A point where something is chosen. Schedules share their first choices.
     struct Choice {
-        std::vector<int> open; // who could go on
-        std::vector<int>
-            asleep; // what they do next was tried before, and commutes with what came since
+        std::vector<int> open;  // who could go on
         std::size_t chosen = 0; // of open
     };
 
@@ -131,6 +126,7 @@ class Explorer {
     void drain(Thread &thread);
     void switch_to(Thread &thread);
     void stop_before(const Action &action);
+    static void store_late(Thread &thread);
     bool next_choice();
     std::string describe(int who) const;
     int count() const { return static_cast<int>(threads_.size()); }
@@ -169,8 +165,7 @@ void note(std::vector<std::pair<const char *, unsigned>> &places, const Where &w
 
 } // namespace
 
-// ---- what a thread does
-// ---------------------------------------------------------------------------
+// ---- what a thread does -------------------------------------------------------------------------
 
 void Explorer::stop_before(const Action &action) {
     current_->next = action;
@@ -179,6 +174,11 @@ void Explorer::stop_before(const Action &action) {
     own_ = fcontext::jump_fcontext(own_, &self).fctx;
     current_ = &self;
     self.seen.add(static_cast<std::uint64_t>(action.kind)); // it has come further
+}
+
+void Explorer::store_late(Thread &thread) {
+    for (; !thread.late.empty(); thread.late.pop_front())
+        thread.buffer.push_back(thread.late.front());
 }
 
 std::uint64_t Explorer::load(const Cell &cell, const Where &where) {
@@ -197,17 +197,14 @@ std::uint64_t Explorer::load(const Cell &cell, const Where &where) {
         stop_before({Action::Kind::load, &cell, false, where});
         found = cell.bits_;
     }
-    if (const auto known = std::find_if(self.last.begin(), self.last.end(),
-                                        [&](const auto &l) { return l.first == &cell; });
-        known != self.last.end())
-        known->second = found;
+    if (last != self.last.end())
+        last->second = found;
     else
         self.last.emplace_back(&cell, found);
     self.seen.add(found);
     if (!self.late.empty()) {
         stop_before({Action::Kind::load, nullptr, false, where});
-        for (; !self.late.empty(); self.late.pop_front())
-            self.buffer.push_back(self.late.front());
+        store_late(self);
     }
     return found;
 }
@@ -240,7 +237,6 @@ std::uint64_t Explorer::modify(Cell &cell, const std::function<bool(std::uint64_
 
 // A membarrier empties one buffer after the other.
 void Explorer::heavy_fence(const Where &where) {
-    result_.fences = true;
     if (flaw_.kind == Flaw::Kind::no_fence)
         return;
     stop_before({Action::Kind::fence, nullptr, true, where});
@@ -274,8 +270,7 @@ void Explorer::fail(const std::string &what) {
     __builtin_unreachable();
 }
 
-// ---- one schedule
-// ---------------------------------------------------------------------------------
+// ---- one schedule -------------------------------------------------------------------------------
 
 void Explorer::start(fcontext::transfer_t transfer) {
     Explorer &self = *s_running;
@@ -284,8 +279,7 @@ void Explorer::start(fcontext::transfer_t transfer) {
     self.current_ = &thread;
     self.test_.threads[static_cast<std::size_t>(&thread - self.threads_.data())]();
     thread.ended = true;
-    for (; !thread.late.empty(); thread.late.pop_front())
-        thread.buffer.push_back(thread.late.front());
+    store_late(thread);
     self.current_ = nullptr;
     fcontext::jump_fcontext(self.own_, &thread);
 }
@@ -461,22 +455,19 @@ Result Explorer::all(std::size_t most) {
     return result_;
 }
 
-// ---- the outside
-// ----------------------------------------------------------------------------------
+// ---- the outside --------------------------------------------------------------------------------
 
 bool Flaw::is_at(Kind other, const Where &where) const {
     return kind == other && line == where.line() && file == where.file_name();
 }
 
-// Outside of threads, a test prepares its objects, or looks at them.
 std::uint64_t Cell::load(std::memory_order, const Where &where) const {
-    Explorer *explorer = Explorer::running();
-    return explorer && explorer->in_thread() ? explorer->load(*this, where) : bits_;
+    Explorer *const explorer = Explorer::here();
+    return explorer ? explorer->load(*this, where) : bits_;
 }
 
 void Cell::store(std::uint64_t bits, std::memory_order order, const Where &where) {
-    Explorer *explorer = Explorer::running();
-    if (explorer && explorer->in_thread())
+    if (Explorer *const explorer = Explorer::here())
         explorer->store(*this, bits, order, where);
     else
         bits_ = bits;
@@ -484,8 +475,7 @@ void Cell::store(std::uint64_t bits, std::memory_order order, const Where &where
 
 std::uint64_t Cell::modify(const std::function<bool(std::uint64_t &)> &change,
                            std::memory_order order, const Where &where) {
-    Explorer *explorer = Explorer::running();
-    if (explorer && explorer->in_thread())
+    if (Explorer *const explorer = Explorer::here())
         return explorer->modify(*this, change, order, where);
     const std::uint64_t before = bits_;
     change(bits_);
@@ -493,24 +483,24 @@ std::uint64_t Cell::modify(const std::function<bool(std::uint64_t &)> &change,
 }
 
 void wait_for_change() {
-    Explorer::running()->wait_for_change();
+    Explorer::here()->wait_for_change();
 }
 
 void heavy_fence(const Where &where) {
-    if (Explorer *explorer = Explorer::running(); explorer && explorer->in_thread())
+    if (Explorer *const explorer = Explorer::here())
         explorer->heavy_fence(where);
 }
 
 void begin_anew(std::uint64_t place) {
-    Explorer::running()->begin_anew(place);
+    Explorer::here()->begin_anew(place);
 }
 
 void fail(const std::string &what) {
-    Explorer::running()->fail(what);
+    Explorer::here()->fail(what);
 }
 
 bool locks_keep_out() {
-    Explorer *explorer = Explorer::running();
+    const Explorer *const explorer = Explorer::here();
     return !explorer || explorer->locks_keep_out();
 }
 

@@ -169,10 +169,8 @@ struct Result {
     std::string schedule; // of the failure: a line a step
     std::size_t states = 0;
     std::size_t ends = 0; // how many of them are ends
-    std::set<std::pair<std::string, unsigned>> stores,
-        loads; // places of the code that were come by
-    bool fences = false;
-    bool locks = false;
+    // Places of the code that were come by.
+    std::set<std::pair<std::string, unsigned>> stores, loads;
 };
 
 // Visits all states of the test, but no more than `most`: more is a failure.
