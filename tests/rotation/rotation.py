@@ -23,6 +23,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lint"))
+import lint as reader
 
 
 class Late(Exception):
@@ -41,7 +43,7 @@ class Part:
     def run(self, *command, **how):
         """True: the exit code is 0."""
         print("+", *command[:7], "..." if len(command) > 7 else "", flush=True)
-        process = subprocess.Popen([str(word) for word in command], cwd=ROOT, start_new_session=True, **how)
+        process = subprocess.Popen([str(word) for word in command], start_new_session=True, **how)
         try:
             return process.wait(max(self.end - time.monotonic(), 0)) == 0
         except subprocess.TimeoutExpired:
@@ -65,8 +67,8 @@ class Part:
 # ---- tests of a preset ----------------------------------------------------------------------------
 
 def tests_of(build):
-    """name -> (the paths in the build folder that it names, its labels), in the order of CTest. CTest itself tells no
-    command before the program is built."""
+    """name -> (the paths in the build folder that it names, its labels). CTest itself tells no command before the
+    program is built."""
     tests = {}
     for path in build.rglob("CTestTestfile.cmake"):
         for kind, name, rest in re.findall(r"^(add_test|set_tests_properties)\((?:\[=\[)?(.+?)(?:\]=\])?[ ]+(.*)\)$",
@@ -79,13 +81,13 @@ def tests_of(build):
     return tests
 
 
-def programs(part, preset, wanted, shares, targets, label=None):
+def programs(part, preset, wanted, shares, label=None):
     build = ROOT / "build" / preset
     part.must("cmake", "--preset", preset)
     told = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], check=True, stdout=subprocess.PIPE, text=True)
     outputs = {line.split(": ")[0] for line in told.stdout.splitlines()}
     known = tests_of(build)
-    listed = subprocess.run(["ctest", "--preset", preset, "-N"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    listed = subprocess.run(["ctest", "--preset", preset, "-N"], check=True, stdout=subprocess.PIPE, text=True)
     numbers = {name: number for number, name in re.findall(r"^ *Test +#(\d+): (\S+)", listed.stdout, re.MULTILINE)}
     # What names a folder of programs, or a script of the build, needs more than can be told here: not taken.
     names = [name for name in numbers if re.match(wanted, name) and (not label or label in known[name][1])
@@ -94,7 +96,7 @@ def programs(part, preset, wanted, shares, targets, label=None):
     if not chosen:
         sys.exit(f"no test of {preset} matches {wanted}")
     needed = set().union(*(known[name][0] for name in chosen)) & outputs
-    part.must("cmake", "--build", build, "--target", *targets, *sorted(needed))
+    part.must("cmake", "--build", build, "--target", "sennit-omp", *sorted(needed))
     print(f"{len(chosen)} of {len(names)} tests of {preset}", flush=True)
     return part.run("ctest", "--preset", preset, "-j3", "-I", "0,0,0," + ",".join(numbers[name] for name in chosen))
 
@@ -109,23 +111,20 @@ def units(part, preset):
 # ---- the others -------------------------------------------------------------------------------------
 
 def lint(part):
-    told = subprocess.run(["git", "ls-files", "src/*.cpp", "addons/*.cpp", "sim/*.cpp", "tools/*.cpp", "pass/*.cpp"], cwd=ROOT,
-                          check=True, stdout=subprocess.PIPE, text=True)
-    return part.run("./dev", "lint", *part.share(told.stdout.split(), 12))
+    return part.run("./dev", "lint", *part.share(reader.git("ls-files", *reader.READ), 12))
 
 
 def stress(part):
     return part.run("python3", "tests/stress/stress.py", "5", "--build", part.release)
 
 
-OPENMP = ("sennit-omp",)
 KINDS = [
-    ("OpenMP programs under ASan+UBSan", lambda part: programs(part, "asan", r"omp\.", 10, OPENMP)),
-    ("OpenMP programs under TSan", lambda part: programs(part, "tsan", r"omp\.", 12, OPENMP)),
+    ("OpenMP programs under ASan+UBSan", lambda part: programs(part, "asan", r"omp\.", 10)),
+    ("OpenMP programs under TSan", lambda part: programs(part, "tsan", r"omp\.", 12)),
     ("unit tests under ASan+UBSan", lambda part: units(part, "asan")),
     ("clang-tidy", lint),
-    ("OpenMP programs with assertions", lambda part: programs(part, "debug", r"omp\.", 4, OPENMP)),
-    ("MPI programs under ASan+UBSan", lambda part: programs(part, "asan", r"mpi\.", 16, OPENMP, "mpi-programs")),
+    ("OpenMP programs with assertions", lambda part: programs(part, "debug", r"omp\.", 4)),
+    ("MPI programs under ASan+UBSan", lambda part: programs(part, "asan", r"mpi\.", 16, "mpi-programs")),
     ("random programs", stress),
     ("unit tests under TSan", lambda part: units(part, "tsan")),
 ]
@@ -137,11 +136,10 @@ def main():
     parser.add_argument("--number", type=int)
     parser.add_argument("--seconds", type=float, default=480)
     options = parser.parse_args()
-    number = options.number
-    if number is None:
-        number = int(subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, check=True, stdout=subprocess.PIPE,
-                                    text=True).stdout)
-    part = Part(number, options.seconds, options.build.resolve())
+    release = options.build.resolve()
+    os.chdir(ROOT)
+    number = options.number if options.number is not None else int(reader.git("rev-list", "--count", "HEAD")[0])
+    part = Part(number, options.seconds, release)
     what, check = KINDS[part.number]
     print(f"part {number}: {what}, turn {part.turn}", flush=True)
     try:
