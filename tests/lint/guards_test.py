@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: lint.guards labels=quick skip=77 -- {source}
 """Does clang refuse what breaks a lock's annotations (src/base/guard.h)? Each wrong line of the file below is put
 among right ones; alone these must be accepted, or the refusals would say nothing. 77: there is no clang.
 

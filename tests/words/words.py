@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# script: words labels=quick -- {source}
 """One word, one thing: no two headers of src/ and addons/ have a class of the same name, in whatever namespace.
 Classes inside others, and those of one source file, are not meant: their names are read in their place.
 
