@@ -184,18 +184,17 @@ void Explorer::store_late(Thread &thread) {
 std::uint64_t Explorer::load(const Cell &cell, const Where &where) {
     note(loads_, where);
     Thread &self = *current_;
-    const auto own = std::find_if(self.buffer.rbegin(), self.buffer.rend(),
-                                  [&](const Store &s) { return s.cell == &cell; });
     std::uint64_t found;
     const auto last = std::find_if(self.last.begin(), self.last.end(),
                                    [&](const auto &l) { return l.first == &cell; });
-    if (own != self.buffer.rend()) {
-        found = own->bits; // nobody can tell
-    } else if (flaw_.is_at(Flaw::Kind::stale, where) && last != self.last.end()) {
+    if (flaw_.is_at(Flaw::Kind::stale, where) && last != self.last.end()) {
         found = last->second;
     } else {
+        // Its own store may be seen first, and another thread's after it.
         stop_before({Action::Kind::load, &cell, false, where});
-        found = cell.bits_;
+        const auto own = std::find_if(self.buffer.rbegin(), self.buffer.rend(),
+                                      [&](const Store &s) { return s.cell == &cell; });
+        found = own != self.buffer.rend() ? own->bits : cell.bits_;
     }
     if (last != self.last.end())
         last->second = found;

@@ -4,8 +4,7 @@
 // A test program of its own is compiled with SENNIT_SCHEDULES. Then Atomic (base/spin.h) is the
 // class below. A thread of a test is a fiber, and it stops before each access to an atomic that
 // other threads can tell. An Explorer runs a test again and again, and takes another choice each
-// time, until it has seen all of them. Of schedules that differ in the order of independent
-// accesses only it takes one (sleep sets: Godefroid, LNCS 1032, 1996).
+// time, until it has seen all states that these lead to.
 //
 // Memory is as on x86-64 (TSO), where our fences matter most: a store waits in its thread's buffer,
 // which is emptied at any time, in order. A read-modify-write acts on memory itself. If it is a
