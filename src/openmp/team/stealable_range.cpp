@@ -23,23 +23,7 @@ void StealableRange::refill(std::uint64_t first, std::uint64_t last) {
 
 bool StealableRange::steal(std::uint64_t *first, std::uint64_t *last, std::uint64_t from,
                            std::uint64_t most) {
-    lock_.lock();
-    const std::uint64_t high = high_.load(std::memory_order_relaxed);
-    const std::uint64_t count = left(from);
-    const std::uint64_t middle = high - std::min((count + 1) / 2, most);
-    bool stolen = count > 0;
-    if (stolen) {
-        high_.store(middle, std::memory_order_relaxed);
-        // From here on the owner sees `middle`, unless we see that it took more.
-        fence_heavy();
-        stolen = low_.load(std::memory_order_relaxed) <= middle;
-        if (!stolen)
-            high_.store(high, std::memory_order_relaxed);
-    }
-    lock_.unlock();
-    *first = middle;
-    *last = high;
-    return stolen;
+    return steal_if([] { return true; }, first, last, from, most);
 }
 
 } // namespace sennit::omp

@@ -56,6 +56,11 @@ class alignas(kCacheLine) StealableRange {
     // Any thread: take the upper half of the chunks that are left from `from` on, but not more than
     // `most`. False: there is none, or the owner was faster.
     bool steal(std::uint64_t *first, std::uint64_t *last, std::uint64_t from, std::uint64_t most);
+    // The same, if may() says so. It is asked under the range's lock: what the owner did before it
+    // filled the range has happened by then.
+    template <class May>
+    bool steal_if(May may, std::uint64_t *first, std::uint64_t *last, std::uint64_t from,
+                  std::uint64_t most);
     bool steal_half(std::uint64_t *first, std::uint64_t *last) {
         return steal(first, last, 0, ~std::uint64_t{0});
     }
@@ -64,8 +69,8 @@ class alignas(kCacheLine) StealableRange {
     // certain.
     std::uint64_t left(std::uint64_t from = 0) const {
         const std::uint64_t low = std::max(low_.load(std::memory_order_relaxed), from);
-        const std::uint64_t high = high_.load(std::memory_order_relaxed);
-        return low < high ? high - low : 0;
+        const std::uint64_t end = high_.load(std::memory_order_relaxed);
+        return low < end ? end - low : 0;
     }
     // For the owner, when take() has found nothing: the chunk where it would have gone on. The
     // chunks behind it were stolen.
@@ -80,5 +85,25 @@ class alignas(kCacheLine) StealableRange {
     Atomic<std::uint64_t> offered_from_{0};
     SpinLock lock_; // for thieves, and for an owner that meets one
 };
+
+template <class May>
+bool StealableRange::steal_if(May may, std::uint64_t *first, std::uint64_t *last,
+                              std::uint64_t from, std::uint64_t most) {
+    const Guard guard(lock_);
+    const std::uint64_t high = high_.load(std::memory_order_relaxed);
+    const std::uint64_t count = left(from);
+    const std::uint64_t middle = high - std::min((count + 1) / 2, most);
+    if (count == 0 || !may())
+        return false;
+    high_.store(middle, std::memory_order_relaxed);
+    // From here on the owner sees `middle`, unless we see that it took more.
+    fence_heavy();
+    const bool stolen = low_.load(std::memory_order_relaxed) <= middle;
+    if (!stolen)
+        high_.store(high, std::memory_order_relaxed);
+    *first = middle;
+    *last = high;
+    return stolen;
+}
 
 } // namespace sennit::omp

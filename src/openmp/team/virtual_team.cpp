@@ -166,8 +166,9 @@ SENNIT_NOINLINE void VirtualTeam::record(Lane &lane) const {
 }
 
 // From who has most left. The caller has found its own range empty.
-SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, Lane &lane, From from,
+SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, const Member &mine, From from,
                                         std::uint64_t most_at_once, std::uint64_t *place) {
+    Lane &lane = lanes_[mine.lane];
     if (exhausted_.load(std::memory_order_relaxed))
         return false;
     for (bool said = false;;) {
@@ -203,8 +204,12 @@ SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, Lane &lane, From from,
             return false;
         std::uint64_t first = 0;
         std::uint64_t last = 0;
-        if (!victim->range.steal(&first, &last, victim_from, most_at_once))
+        if (!victim->range.steal_if([&] { return !mine.is_late(); }, &first, &last, victim_from,
+                                    most_at_once)) {
+            if (mine.is_late())
+                return false;
             continue;
+        }
         *place = first;
         if (!any_taken_.load(std::memory_order_relaxed))
             any_taken_.store(true, std::memory_order_relaxed);
@@ -302,7 +307,7 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
         std::uint64_t place = 0; // in a register
         if (SENNIT_UNLIKELY(!take(lane, &place))) {
             std::uint64_t stolen = 0;
-            if (!steal(team, lane, from, kNoLimit, &stolen)) {
+            if (!steal(team, mine, from, kNoLimit, &stolen)) {
                 if (from == From::all || !stays_idle(team, lane))
                     break;
                 from = From::all;
@@ -320,12 +325,11 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
 }
 
 // The worker's other threads wait, so it waits for nothing before it steals. If its part in the
-// region is over, it takes what it runs at once and no more: by now that may be of the next region,
-// whose part it has not begun, and for which it needs its range.
+// region is over, it takes what it runs at once and no more: it needs its range for the next one.
 bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
     Lane &lane = lanes_[mine.lane];
     std::uint64_t place = 0;
-    if (!take(lane, &place) && !steal(team, lane, From::all, mine.regions ? 1 : kNoLimit, &place))
+    if (!take(lane, &place) && !steal(team, mine, From::all, mine.regions ? 1 : kNoLimit, &place))
         return false;
     if (!mine.regions)
         any_waited_.store(true, std::memory_order_relaxed);

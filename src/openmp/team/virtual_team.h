@@ -28,7 +28,10 @@
 //
 // Invariant: a thread that has not begun is in the range of one worker, or in the hands of the
 // thief that begins it. The owner of a range begins the threads in it before it waits for anything.
-// So every thread begins, and no wake-up is needed for that.
+// So every thread begins, and no wake-up is needed for that. A worker that has not begun its part
+// in a region takes no thread of this region: the thread might spin until those of the part have
+// begun. A thief looks at that under the lock of the range (StealableRange::steal_if), for the
+// region may begin while it looks for a victim.
 //
 // A worker runs its threads' explicit tasks in its own slot, unless they run on top of a thread
 // that waits. So when a thread's implicit task has ended, nothing of the worker's is left in the
@@ -246,7 +249,8 @@ class VirtualTeam final : public Unbegun {
     void offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last);
     void record(Lane &lane) const;
     bool take(Lane &lane, std::uint64_t *place) const;
-    bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, std::uint64_t *place);
+    bool steal(Team &team, const Member &mine, From from, std::uint64_t most_at_once,
+               std::uint64_t *place);
     bool stays_idle(const Team &team, const Lane &lane);
     bool waits_idle(const Team &team, const Lane &lane) const;
     void note_unbegun(Team &team);
