@@ -147,7 +147,7 @@ GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, 
     SENNIT_READ_DEPENDENCES(depends, depend_count, given)
     const task::Request request{depends, depend_count, (flags & kNowait) != 0};
     if (!request.deferred || !task::is_pointless(worker, request))
-        task::create(worker, request, invoke, Asked{region, items});
+        task::create(worker, request, task::Unobserved{invoke}, Asked{region, items});
 }
 
 GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *,

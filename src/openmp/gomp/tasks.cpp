@@ -77,15 +77,19 @@ struct Block {
     }
 };
 
-// All that GOMP_task is told.
+// What GOMP_task is told, in the order of its parameters, and by whom.
 struct Wanted {
     Function function;
-    Arguments arguments;
+    void *data;
+    CopyFunction copy;
+    long size;
+    long align;
     bool deferred;
     unsigned flags;
     void **depend;
     int priority;
     void *detach;
+    ompt::Site site = {}; // from where it was called, for somebody who looks on
 
     [[gnu::always_inline]] gomp::Dependences dependences() const {
         return {(flags & gomp::kDepend) ? depend : nullptr, reinterpret_cast<void *>(function)};
@@ -95,32 +99,32 @@ struct Wanted {
         return {depends, count, deferred, detaches()};
     }
     [[gnu::always_inline]] Block block() const {
-        return {function, arguments, flags, priority, detaches() ? detach : nullptr};
+        return {
+            function, {data, copy, size, align}, flags, priority, detaches() ? detach : nullptr};
     }
 };
 
-// Any but the plainest task. A function of its own: its array is not in GOMP_task's frame, and its
-// parameters stand where that one's do, so it is jumped to.
-SENNIT_NOINLINE void make_any(Function function, void *data, CopyFunction copy, long size,
-                              long align, bool if_clause, unsigned flags, void **depend,
-                              int priority, void *detach) {
-    const Wanted wanted{function, {data, copy, size, align}, if_clause, flags, depend, priority,
-                        detach};
+// Any but the plainest task: `Parts` are GOMP_task's own parameters. A function of its own, so its
+// array is not in GOMP_task's frame; and as its parameters stand where that one's do, it is jumped
+// to.
+template <class... Parts>
+SENNIT_NOINLINE void make_any(Parts... parts) {
+    const Wanted wanted{parts...};
     const gomp::Dependences given = wanted.dependences();
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    task::create(omp::here(), wanted.request(depends, count), omp::invoke<Body>, wanted.block());
+    task::create(omp::here(), wanted.request(depends, count), omp::unobserved<Body>,
+                 wanted.block());
 }
 // The same where somebody looks on, who wants to know from where it was called. That is why
 // GOMP_task asks, and not a room below: jumped to, make_any could not pass the site on. In every
 // form that was tried, a question asked below cost each task two instructions or more.
-SENNIT_COLD void make_watched(Function function, void *data, CopyFunction copy, long size,
-                              long align, bool if_clause, unsigned flags, void **depend,
-                              int priority, void *detach, ompt::Site site) {
-    const Wanted wanted{function, {data, copy, size, align}, if_clause, flags, depend, priority,
-                        detach};
+template <class... Parts>
+SENNIT_COLD void make_watched(Parts... parts) {
+    const Wanted wanted{parts...};
     const gomp::Dependences given = wanted.dependences();
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    omp::create_watched<Body>(site, omp::here(), wanted.request(depends, count), wanted.block());
+    omp::create_watched<Body>(wanted.site, omp::here(), wanted.request(depends, count),
+                              wanted.block());
 }
 
 } // namespace
@@ -131,13 +135,13 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     if (omp::tasks_are_watched())
         return make_watched(function, data, copy, size, align, if_clause, flags, depend, priority,
-                            detach, SENNIT_SITE);
+                            detach, ompt::Site(SENNIT_SITE));
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
     if ((flags & ~kPlain) != 0)
         return make_any(function, data, copy, size, align, if_clause, flags, depend, priority,
                         detach);
     const Block block{function, {data, copy, size, align}, flags & kPlain, 0, nullptr};
-    task::create(omp::here(), {.deferred = if_clause}, omp::invoke<Body>, block);
+    task::create(omp::here(), {.deferred = if_clause}, omp::unobserved<Body>, block);
 }
 
 GOMP_API void GOMP_taskwait(void) {

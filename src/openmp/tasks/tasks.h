@@ -48,10 +48,25 @@ SENNIT_TOLD void start_task(sched::Worker &worker, ompt::Where auto site, Task &
     task::start(worker, task, request);
 }
 
-// Must tasks be made in the way that is watched? Else task::create() will do.
+// Must tasks be made in the way that is watched? Else task::create() will do, with
+// unobserved<Code>.
 inline bool tasks_are_watched() {
     return observed::by(observed::kCancellation | observed::kTool);
 }
+
+template <class Code>
+inline constexpr task::Unobserved unobserved{invoke<Code>};
+
+// The observer of a task's birth that tells the tool (task::create()).
+template <class Code>
+struct Observed {
+    ompt::Site site;
+    static constexpr bool kMayInclude = false; // the tool sees the program's tasks
+    static constexpr auto invoke = invoke_told<Code>;
+    void start(sched::Worker &, Task &task, const task::Request &request) const {
+        start_told(site, task, request);
+    }
+};
 
 // Body: see task::create(). By value: so what asks for a task keeps it in registers.
 template <class Code, class Body>
@@ -59,13 +74,10 @@ SENNIT_COLD void create_watched(ompt::Site site, sched::Worker &worker, task::Re
                                 Body body) {
     if (task::is_pointless(worker, request))
         return;
-    if (!ompt::on())
-        return task::create(worker, request, invoke<Code>, body);
-    Task &task = make_task<Code>(worker, body.spec());
-    if (request.detach)
-        task::attach_event(task);
-    body.fill(task);
-    start_told(site, task, request);
+    if (ompt::on())
+        task::create(worker, request, Observed<Code>{site}, body);
+    else
+        task::create(worker, request, unobserved<Code>, body);
 }
 
 // An undeferred task whose body the program calls between the two.

@@ -71,23 +71,31 @@ bool beyond_window(sched::Slot &slot) {
 
 } // namespace
 
+// A new task with dependences takes its place among its siblings. In the outlook: under a policy
+// that raises the priorities of tasks before a send. True: it waits for none of them.
+[[gnu::always_inline]] static inline bool link(sched::Worker &worker, Task &fresh,
+                                               const Depend *depends, int count,
+                                               bool in_outlook = false) {
+    fresh.depend = make_node(worker, &fresh);
+    if (!in_outlook)
+        return add_depends(worker, *fresh.parent, *fresh.depend, depends, count);
+    Linking linking(worker, fresh);
+    return add_depends(worker, *fresh.parent, *fresh.depend, depends, count, &linking);
+}
+
+static void wait_for_window(sched::Worker &worker) {
+    if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+        worker.yield();
+}
+
 // Under all policies except `steal` a new task waits for its turn. A creator that is far enough
 // ahead lets one task at a time go first.
 static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
-    bool ready = true;
-    if (count > 0) {
-        fresh.depend = make_node(worker, &fresh);
-        if (sched::rules().propagates()) {
-            Linking linking(worker, fresh);
-            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count, &linking);
-        } else {
-            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count);
-        }
-    }
+    const bool ready =
+        count == 0 || link(worker, fresh, depends, count, sched::rules().propagates());
     if (ready)
         push_new(worker, fresh);
-    if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
-        worker.yield();
+    wait_for_window(worker);
 }
 
 // ---- beyond the team ------------------------------------------------------------------------
@@ -112,12 +120,8 @@ SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *de
     }
     if (sched::ordered())
         give_priority(fresh, count);
-    if (count > 0) {
-        fresh.depend = make_node(worker, &fresh);
-        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count))
-            return true;
-    }
-    push_new_elsewhere(fresh);
+    if (count == 0 || link(worker, fresh, depends, count))
+        push_new_elsewhere(fresh);
     return true;
 }
 
@@ -143,14 +147,8 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
         if (!worker.slot->outside) // where it waits in a queue only if its dependences make it wait
             return submit_ordered(worker, fresh, depends, count);
     }
-    if (count > 0) {
-        fresh.depend = make_node(worker, &fresh);
-        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {
-            if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
-                worker.yield();
-            return;
-        }
-    }
+    if (count > 0 && !link(worker, fresh, depends, count))
+        return wait_for_window(worker);
     if (SENNIT_LIKELY(!throttled(worker))) {
         push_new(worker, fresh);
         return;

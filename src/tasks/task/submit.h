@@ -36,8 +36,7 @@ inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
 // Does its creator call it at once, as an Included task? Not if the task is more than a body: if it
 // has dependences or an event. Otherwise it does where it waits for the task anyhow, and (ahead)
 // where enough tasks are queued, unless tasks of this process suspend on outside events: then the
-// creator could not go on. Doors do not ask while a tool looks on, for the tool is to see a task of
-// its own.
+// creator could not go on. Nor does it while a tool looks on, which is to see a task of its own.
 inline bool is_more_than_body(const Request &request) {
     return request.count != 0 || request.detach;
 }
@@ -98,27 +97,37 @@ template <class Body>
     body.call();
 }
 
-// All of the above, where no tool looks on. `body` is a door's view of what the compiler hands
-// over. A task that is called at once needs entry(), flags() and call() alone, so its path is
-// short. Any other is made of what spec() says, and fill(Task &) writes its payload, for `invoke`.
-template <class Body>
+// An observer of a task's birth says which function runs its body, whether it may be born as an
+// included one, and how it starts. This one observes nothing; openmp/tasks/tasks.h has a tool's.
+struct Unobserved {
+    void (*invoke)(Task &);
+    static constexpr bool kMayInclude = true;
+    static void start(sched::Worker &worker, Task &task, const Request &request) {
+        task::start(worker, task, request);
+    }
+};
+
+// A task's birth, all of the above. `body` is a door's view of what the compiler hands over. A task
+// that is called at once needs entry(), flags() and call() alone, so its path is short. Any other
+// is made of what spec() says, and fill(Task &) writes its payload.
+template <class Observer, class Body>
 [[gnu::always_inline]] inline void create(sched::Worker &worker, const Request &request,
-                                          void (*invoke)(Task &), const Body &body) {
-    if (!is_more_than_body(request)) {
+                                          const Observer &observer, const Body &body) {
+    if (Observer::kMayInclude && !is_more_than_body(request)) {
         if (is_undeferred(worker, request.deferred))
             return call_included(worker, body, 0);
         if (runs_ahead(worker))
             return call_included(worker, body, Task::kAhead);
     }
-    Task &task = make(worker, body.spec(), invoke);
+    Task &task = make(worker, body.spec(), observer.invoke);
     if (request.detach)
         attach_event(task);
     body.fill(task);
-    const bool plain = !is_more_than_body(request);
+    const bool plain = Observer::kMayInclude && !is_more_than_body(request);
     if (__builtin_constant_p(plain) && plain) // is_undeferred() was asked
         submit(worker, task, nullptr, 0);
     else
-        start(worker, task, request);
+        observer.start(worker, task, request);
 }
 
 } // namespace sennit::task
