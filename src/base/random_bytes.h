@@ -2,6 +2,8 @@
 // Random bits, also where the system forbids getrandom(2).
 #pragma once
 
+#include "base/hash.h"
+
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -28,10 +30,9 @@ inline std::uint64_t random_word() {
         std::memcpy(&word, reinterpret_cast<const void *>(bytes), sizeof word);
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
     return word ^ (static_cast<std::uint64_t>(now.tv_sec) << 32 ^
                    static_cast<std::uint64_t>(now.tv_nsec)) *
-                      odd;
+                      kGolden;
 }
 
 } // namespace sennit

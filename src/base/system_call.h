@@ -4,11 +4,12 @@
 
 #include <csignal>
 #include <cstdint>
+#include <type_traits>
 
 namespace sennit {
 
-// What the kernel returns: -errno where it fails.
-inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
+namespace detail {
+inline long trap_into_kernel(long number, long a, long b, long c, long d, long e, long f) {
 #if defined(__x86_64__)
     long result;
     register const long r10 asm("r10") = d;
@@ -33,6 +34,24 @@ inline long system_call(long number, long a, long b, long c, long d, long e, lon
                  : "memory");
     return x0;
 #endif
+}
+
+template <class T>
+long word_of(T argument) {
+    if constexpr (std::is_pointer_v<T>)
+        return reinterpret_cast<long>(argument);
+    else
+        return static_cast<long>(argument);
+}
+} // namespace detail
+
+// What the kernel returns: -errno where it fails. Arguments are numbers and pointers, six at most.
+// No errno, no thread pointer: also for code that has no libc.
+template <class... Arguments>
+long system_call(long number, Arguments... arguments) {
+    const long words[6] = {detail::word_of(arguments)...};
+    return detail::trap_into_kernel(number, words[0], words[1], words[2], words[3], words[4],
+                                    words[5]);
 }
 
 // What rt_sigaction(2) takes, for code that must not call libc's sigaction: libc's is longer, and

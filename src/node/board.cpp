@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "base/small_file.h"
 #include "base/spin.h"
 #include "node/pool.h"
@@ -92,7 +93,7 @@ ProcessInfo own_member(const Membership &membership) {
 
 std::uint64_t new_job() {
     const std::uint64_t mixed =
-        (own_identity() ^ static_cast<std::uint64_t>(monotonic_ns())) * 0x9e3779b97f4a7c15U;
+        (own_identity() ^ static_cast<std::uint64_t>(monotonic_ns())) * kGolden;
     return (mixed ^ mixed >> 29) | 1;
 }
 

@@ -64,7 +64,7 @@ TEST(ReadyFibers, GoOnInTheOrderInWhichTheyBecameReady) {
     for (int i = 0; i < 6; ++i)
         fibers[i].thread = i;
     ReadyFibers ready;
-    Inbox inbox;
+    sennit::Inbox<Fiber> inbox;
     EXPECT_EQ(ready.first(), nullptr);
     EXPECT_FALSE(inbox.any());
 
@@ -91,7 +91,7 @@ TEST(Inbox, StressEveryFiberArrivesOnceInTheOrderOfItsSender) {
     constexpr int kSenders = 4;
     constexpr int kEach = 20000;
     const auto fibers = std::make_unique<Fiber[]>(kSenders * kEach);
-    Inbox inbox;
+    sennit::Inbox<Fiber> inbox;
     std::vector<std::thread> senders;
     for (int sender = 0; sender < kSenders; ++sender)
         senders.emplace_back([&, sender] {

@@ -15,7 +15,7 @@ import sys
 CLASS = re.compile(r"^(?:template\s*<[^;{]*>\s*)?(?:class|struct|union|enum class|enum)\s+(?:alignas\([^)]*\)\s*)?"
                    r"(?:SENNIT_\w+(?:\([^)]*\))?\s+)?([A-Z]\w+)(?:\s+final)?\s*(?::[^:;{][^;{]*)?\{", re.MULTILINE)
 # Still to be named anew. A name that is not needed here any more is an error, too.
-LEFT = {"Array", "Slot", "Worker"}
+LEFT = {"Slot", "Worker"}
 
 
 def names_of(text):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decide/tasks/profiles.h"
 
+#include "base/hash.h"
+
 #include <cstdlib>
 #include <new>
 
@@ -12,7 +14,7 @@ std::uint32_t hash(const ProfileKey &key) {
     const std::uint64_t parts[] = {reinterpret_cast<std::uintptr_t>(key.parent_entry),
                                    std::uint64_t{key.size} << 32 | key.properties, key.dependences};
     for (const std::uint64_t part : parts)
-        mixed = (mixed ^ part) * 0x9E3779B97F4A7C15ull;
+        mixed = hash_after(mixed, part);
     return static_cast<std::uint32_t>(mixed >> 40);
 }
 

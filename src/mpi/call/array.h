@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing array of plain things. Its memory is kept: the number of suspended tasks has peaks.
+// What a pending operation needs must not be lost: its task would never go on.
 #pragma once
+
+#include "base/array.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -8,32 +10,14 @@
 namespace sennit::mpi {
 
 template <class T>
-class Array {
-  public:
-    int size() const { return size_; }
-    T *data() { return items_; }
-    T &operator[](int i) { return items_[i]; }
-    const T &operator[](int i) const { return items_[i]; }
-    void push(T item) {
-        if (size_ == capacity_) {
-            capacity_ = capacity_ ? 2 * capacity_ : 256;
-            void *grown =
-                std::realloc(items_, static_cast<std::size_t>(capacity_) * sizeof *items_);
-            if (!grown) {
-                std::fprintf(stderr, "sennit: no memory for %d pending MPI operations\n",
-                             capacity_);
-                std::abort();
-            }
-            items_ = static_cast<T *>(grown);
-        }
-        items_[size_++] = item;
-    }
-    void pop() { --size_; }
+using Pending = Array<T, 256>;
 
-  private:
-    T *items_ = nullptr;
-    int size_ = 0;
-    int capacity_ = 0;
-};
+template <class T>
+void add_pending(Pending<T> &array, const T &item) {
+    if (array.push(item)) [[likely]]
+        return;
+    std::fprintf(stderr, "sennit: no memory for %zu pending MPI operations\n", array.size() + 1);
+    std::abort();
+}
 
 } // namespace sennit::mpi

@@ -25,11 +25,6 @@ std::uintptr_t handle_bits(Handle handle) {
         return static_cast<std::uintptr_t>(handle);
 }
 
-// Where to look for it in a table of 2^width places.
-inline unsigned bucket_of_bits(std::uintptr_t bits, unsigned width) {
-    return static_cast<unsigned>((std::uint64_t{bits} * 0x9e3779b97f4a7c15u) >> (64 - width));
-}
-
 template <class Handle>
 Handle handle_from(std::uintptr_t bits) {
     if constexpr (std::is_pointer_v<Handle>)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/hash.h"
 #include "base/rank.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
@@ -28,7 +29,7 @@ void refuse(const char *option, const char *word, int length) {
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t x = a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2));
+    std::uint64_t x = a ^ (b + kGolden + (a << 6) + (a >> 2));
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
     return x ^ (x >> 31);

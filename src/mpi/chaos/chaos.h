@@ -45,15 +45,16 @@ class Chaos {
     // Do tests come in any order?
     bool shuffles() const { return plan_.order; }
     template <class T>
-    void shuffle(Array<T> &array) {
-        shuffle(array.size(), [&](int a, int b) { swap(array, a, b); });
+    void shuffle(Pending<T> &array) {
+        shuffle(static_cast<int>(array.size()),
+                [&](int a, int b) { std::swap(array[a], array[b]); });
     }
     // Of two arrays that belong together.
     template <class T, class U>
-    void shuffle(Array<T> &array, Array<U> &other) {
-        shuffle(array.size(), [&](int a, int b) {
-            swap(array, a, b);
-            swap(other, a, b);
+    void shuffle(Pending<T> &array, Pending<U> &other) {
+        shuffle(static_cast<int>(array.size()), [&](int a, int b) {
+            std::swap(array[a], array[b]);
+            std::swap(other[a], other[b]);
         });
     }
 
@@ -76,12 +77,6 @@ class Chaos {
     int fail(const Operation &operation);
     bool happens(const Operation &operation, std::uint64_t one_in, std::uint64_t what);
     int any_below(int limit);
-    template <class T>
-    static void swap(Array<T> &array, int a, int b) {
-        const T kept = array[a];
-        array[a] = array[b];
-        array[b] = kept;
-    }
     template <class Swap>
     void shuffle(int size, Swap swap) {
         for (int i = size - 1; i > 0; --i)

@@ -18,7 +18,7 @@ bool same_channel(const Operation &one, const Operation &other) {
 Ticket &SendQueue::take(int at) {
     Ticket &taken = *queued_[at];
     SENNIT_ASSERT(taken.state.is(TicketState::queued) && !empty());
-    for (; at + 1 < queued_.size(); ++at)
+    for (; at + 1 < size(); ++at)
         queued_[at] = queued_[at + 1];
     queued_.pop();
     count_.fetch_sub(1, std::memory_order_relaxed);
@@ -29,7 +29,7 @@ Ticket &SendQueue::take(int at) {
 // The one with the least key. If there are several, the oldest.
 int SendQueue::first() const {
     int first = 0;
-    for (int i = 1; i < queued_.size(); ++i)
+    for (int i = 1; i < size(); ++i)
         if (queued_[i]->key < queued_[first]->key)
             first = i;
     return first;
@@ -55,14 +55,14 @@ void SendQueue::push(Ticket &ticket) {
     const Guard guard(mutex_);
     if (urgency_.on())
         ticket.key = Urgency::key_of(ticket.key, urgency_.told(ticket.operation));
-    queued_.push(&ticket);
+    add_pending(queued_, &ticket);
     count_.fetch_add(1, std::memory_order_relaxed);
     g_calls.obstacles.fetch_add(1, std::memory_order_relaxed);
 }
 
 void SendQueue::let_pass(int peer, int tag, Object object) {
     const Guard guard(mutex_);
-    for (int i = 0; i < queued_.size();) {
+    for (int i = 0; i < size();) {
         const Operation &queued = queued_[i]->operation;
         const bool before = queued.peer == peer && (tag < 0 || queued.tag == tag) &&
                             (object.kind == Object::Kind::none || queued.object == object);
@@ -81,7 +81,7 @@ void SendQueue::let_pass(int peer, int tag, Object object) {
 // A receiver has told how urgent a message is. The message waits here, or is still to be sent.
 void SendQueue::heard(int peer, int tag, int priority) {
     const Guard guard(mutex_);
-    for (int i = 0; i < queued_.size(); ++i) {
+    for (int i = 0; i < size(); ++i) {
         const Operation &operation = queued_[i]->operation;
         if (operation.peer == peer && operation.tag == tag &&
             operation.object == communicator(MPI_COMM_WORLD)) {
@@ -98,7 +98,7 @@ int SendQueue::start_some(std::int64_t (*clock)()) {
     int failed = 0;
     while (!empty()) {
         const Guard guard(mutex_);
-        if (queued_.size() == 0)
+        if (size() == 0)
             break;
         const int urgent = first();
         const bool wanted = urgency_.on() && Urgency::is_wanted(queued_[urgent]->key);

@@ -45,11 +45,12 @@ class SendQueue {
     template <class Visit>
     void visit(Visit visit) {
         const Guard guard(mutex_);
-        for (int i = 0; i < queued_.size(); ++i)
-            visit(*queued_[i]);
+        for (Ticket *ticket : queued_)
+            visit(*ticket);
     }
 
   private:
+    int size() const SENNIT_REQUIRES(mutex_) { return static_cast<int>(queued_.size()); }
     int start_some(std::int64_t (*clock)());
     Ticket &take(int at) SENNIT_REQUIRES(mutex_);
     int first() const SENNIT_REQUIRES(mutex_);
@@ -59,7 +60,7 @@ class SendQueue {
     Tickets &tickets_;
     Urgency &urgency_;
     Mutex mutex_;
-    Array<Ticket *> queued_ SENNIT_GUARDED_BY(mutex_); // in the order of their calls
+    Pending<Ticket *> queued_ SENNIT_GUARDED_BY(mutex_); // in the order of their calls
     std::atomic<int> count_{0};
 };
 

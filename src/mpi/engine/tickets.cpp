@@ -63,17 +63,17 @@ void Tickets::finish(Ticket &ticket, std::uint64_t bytes) {
     if (!g_chaos.on() || !g_chaos.delays()) [[likely]]
         return finish_now(ticket);
     SENNIT_ASSERT(ticket.state.step(TicketState::late));
-    late_.push({&ticket, g_chaos.arrival(bytes)});
+    add_pending(late_, {&ticket, g_chaos.arrival(bytes)});
 }
 
 int Tickets::finish_late() {
     const auto now = static_cast<std::uint64_t>(monotonic_ns());
     int done = 0;
-    for (int i = late_.size(); i-- > 0;) {
+    for (std::size_t i = late_.size(); i-- > 0;) {
         if (late_[i].due > now)
             continue;
         Ticket &ticket = *late_[i].ticket;
-        late_[i] = late_[late_.size() - 1];
+        late_[i] = late_.back();
         late_.pop();
         finish_now(ticket);
         ++done;
@@ -100,27 +100,20 @@ void Tickets::shuffle() {
 
 void Tickets::add(Ticket &ticket) {
     SENNIT_ASSERT(ticket.state.step(TicketState::tested));
-    requests_.push(ticket.request);
-    waiting_.push(&ticket);
+    add_pending(requests_, ticket.request);
+    add_pending(waiting_, &ticket);
     order_.added();
 }
 
 void Tickets::take_new() {
-    if (!inbox_.load(std::memory_order_relaxed)) // often; to take it makes others wait
+    if (!inbox_.any()) // often
         return;
-    Ticket *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
-    Ticket *oldest = nullptr;
-    while (newest) {
-        Ticket *next = newest->next;
-        newest->next = oldest;
-        oldest = newest;
-        newest = next;
-    }
+    Ticket *oldest = inbox_.take_all().oldest;
     while (oldest) {
         Ticket *next = oldest->next;
         if (oldest->test) {
             SENNIT_ASSERT(oldest->state.step(TicketState::tested));
-            special_.push(oldest);
+            add_pending(special_, oldest);
             special_order_.added();
         } else {
             add(*oldest);
@@ -205,20 +198,20 @@ bool Tickets::tested_are_sound() const {
     if (requests_.size() != waiting_.size() || !order_.is_sound(waiting_.size()) ||
         !special_order_.is_sound(special_.size()))
         return false;
-    for (int i = 0; i < waiting_.size(); ++i)
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
         if (!waiting_[i] || !waiting_[i]->state.is(TicketState::tested) ||
             waiting_[i]->request != requests_[i])
             return false;
-    for (int i = 0; i < special_.size(); ++i)
-        if (!special_[i] || !special_[i]->test || !special_[i]->state.is(TicketState::tested))
+    for (const Ticket *ticket : special_)
+        if (!ticket || !ticket->test || !ticket->state.is(TicketState::tested))
             return false;
     return true;
 }
 
 bool Tickets::is_sound() {
     const auto is_over = [](const Ticket &ticket) { return ticket.state.is(TicketState::over); };
-    for (int i = 0; i < late_.size(); ++i)
-        if (!late_[i].ticket || !late_[i].ticket->state.is(TicketState::late))
+    for (const Late &late : late_)
+        if (!late.ticket || !late.ticket->state.is(TicketState::late))
             return false;
     if (to_fulfil_.count_sound(is_over) < 0 || !tested_are_sound())
         return false;
@@ -228,8 +221,7 @@ bool Tickets::is_sound() {
 
 int Tickets::test() {
     take_new();
-    SENNIT_ASSERT(!checks_.due(static_cast<std::size_t>(waiting_.size() + special_.size())) ||
-                  is_sound());
+    SENNIT_ASSERT(!checks_.due(waiting_.size() + special_.size()) || is_sound());
     if (g_chaos.on() && g_chaos.shuffles())
         shuffle();
     const int done = special_order_.turn(

@@ -17,9 +17,10 @@
 #pragma once
 
 #include "base/assert.h"
+#include "base/inbox.h"
+#include "base/list.h"
 #include "base/spin.h"
 #include "mpi/call/array.h"
-#include "mpi/call/list.h"
 #include "mpi/call/operation.h"
 #include "mpi/call/runtime.h"
 
@@ -278,9 +279,10 @@ class Rotation {
     }
 
     // Between two turns, with `size` items in the caller's array.
-    bool is_sound(int size) const {
-        return size_ == size && old_ >= 0 && old_ <= size_ && size_ - old_ <= kYoung &&
-               position_ >= 0 && batches_ >= 1 && batches_ <= kMostBatches;
+    bool is_sound(std::size_t size) const {
+        return static_cast<std::size_t>(size_) == size && old_ >= 0 && old_ <= size_ &&
+               size_ - old_ <= kYoung && position_ >= 0 && batches_ >= 1 &&
+               batches_ <= kMostBatches;
     }
 
   private:
@@ -344,12 +346,7 @@ class Tickets {
     // From now on the ticket is tested until it is over.
     void file(Ticket &ticket) {
         SENNIT_ASSERT(ticket.state.step(TicketState::filed));
-        Ticket *top = inbox_.load(std::memory_order_relaxed);
-        do
-            ticket.next = top;
-        // Pairs with the acquire of take_new.
-        while (!inbox_.compare_exchange_weak(top, &ticket, std::memory_order_release,
-                                             std::memory_order_relaxed));
+        inbox_.push(ticket);
     }
 
     // The ticket's send is no longer under way.
@@ -386,10 +383,10 @@ class Tickets {
     template <class Visit>
     void visit(Visit visit) {
         take_new();
-        for (int i = 0; i < special_.size(); ++i)
-            visit(*special_[i]);
-        for (int i = 0; i < waiting_.size(); ++i)
-            visit(*waiting_[i]);
+        for (Ticket *ticket : special_)
+            visit(*ticket);
+        for (Ticket *ticket : waiting_)
+            visit(*ticket);
     }
     // Finish the tickets that SENNIT_CHAOS has kept, and whose time has come.
     int finish_late();
@@ -419,16 +416,16 @@ class Tickets {
     int to_call_count() const { return to_call_count_.load(std::memory_order_relaxed); }
 
     Flow &flow_; // of long sends
-    std::atomic<Ticket *> inbox_{nullptr};
+    Inbox<Ticket> inbox_;
     std::atomic<std::int64_t> pending_{0};
     std::atomic<bool> token_{false};
 
-    Array<MPI_Request> requests_; // of waiting_, in its order
-    Array<Ticket *> waiting_;
+    Pending<MPI_Request> requests_; // of waiting_, in its order
+    Pending<Ticket *> waiting_;
     Rotation order_;
-    Array<Ticket *> special_; // tickets with a test of their own
+    Pending<Ticket *> special_; // tickets with a test of their own
     Rotation special_order_;
-    Array<Late> late_;
+    Pending<Late> late_;
     List<Ticket> to_fulfil_;
 
     std::atomic<int> to_call_count_{0}; // written with the lock

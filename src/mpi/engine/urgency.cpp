@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/urgency.h"
 
+#include "base/hash.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/private_comm.h"
 
@@ -16,9 +17,9 @@ bool is_world(const Operation &operation) {
 } // namespace
 
 Urgency::Remembered &Urgency::place_of(int peer, int tag) {
-    const auto mixed = (static_cast<std::uint32_t>(peer) * 0x9E3779B1u) ^
-                       (static_cast<std::uint32_t>(tag) * 0x85EBCA77u);
-    return remembered_[mixed >> (32 - kPlaceBits)];
+    const std::uint64_t both =
+        std::uint64_t{static_cast<std::uint32_t>(peer)} << 32 | static_cast<std::uint32_t>(tag);
+    return remembered_[hash_place(both, kPlaceBits)];
 }
 
 void Urgency::receive_next() {

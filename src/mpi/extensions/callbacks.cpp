@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/extensions/callbacks.h"
 
+#include "base/hash.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/object.h"
 #include "mpi/call/runtime.h"
@@ -18,7 +19,7 @@ constexpr int kDeepest = 16; // callbacks within callbacks on one stack
 
 // Null: there is no more room. Then nothing is known of it.
 Callbacks::Known *Callbacks::find(Function function) {
-    unsigned at = bucket_of_bits(handle_bits(function), kMostKnownBits);
+    unsigned at = hash_place(handle_bits(function), kMostKnownBits);
     for (unsigned i = 0; i < kMostKnown; ++i, at = (at + 1) % kMostKnown) {
         Known &known = known_[at];
         Function there = known.function.load(std::memory_order_relaxed);

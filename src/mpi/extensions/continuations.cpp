@@ -28,15 +28,8 @@ Callbacks::Function function_of(const Continuation &continuation) {
 
 } // namespace
 
-Continuations::Request **Continuations::bucket_of(MPI_Request handle) {
-    return &buckets_[bucket_of_bits(handle_bits(handle), kBucketBits)];
-}
-
 Continuations::Request *Continuations::find(MPI_Request handle) {
-    Request *request = *bucket_of(handle);
-    while (request && request->handle != handle)
-        request = request->next_in_bucket;
-    return request;
+    return table_.find(handle_bits(handle));
 }
 
 // Continuations that any polling thread may call count as pending, so that somebody polls.
@@ -111,7 +104,8 @@ bool Continuations::may_call(const Request &request, bool application) {
     return request.announced > 0 && (application || request.any_thread) &&
            (request.max_poll == 0 || request.pass != pass_ ||
             request.called_in_pass < request.max_poll) &&
-           (Callbacks::may_begin() || callbacks_.goes_elsewhere(function_of(*request.ready.first)));
+           (Callbacks::may_begin() ||
+            callbacks_.goes_elsewhere(function_of(*request.ready.first())));
 }
 
 bool Continuations::enter(Continuation &continuation, MPI_Request handle) {
@@ -161,10 +155,7 @@ void Continuations::free(MPI_Request handle) {
     found->poll_only = false;
     found->active = found->registered > 0;
     announce(*found);
-    Request **at = bucket_of(handle);
-    while (*at != found)
-        at = &(*at)->next_in_bucket;
-    *at = found->next_in_bucket;
+    table_.take(handle_bits(handle));
     if (count_.fetch_sub(1, std::memory_order_relaxed) == 1)
         attend_no_more_to(kContinuations);
     found->freed = true;
@@ -229,8 +220,7 @@ int Continuations::make(bool poll_only, bool any_thread, int max_poll, MPI_Reque
     }
     request->next = all_;
     all_ = request;
-    request->next_in_bucket = *bucket_of(request->handle);
-    *bucket_of(request->handle) = request;
+    table_.add(*request);
     count_.fetch_add(1, std::memory_order_relaxed);
     attend_to(kContinuations);
     *handle = request->handle;
@@ -250,7 +240,7 @@ bool Continuations::take_failed(MPI_Request handle, int *count, void **data) {
         data[taken] = failed->data;
         delete failed;
     }
-    if (!request->failed.first)
+    if (request->failed.empty())
         request->error = MPI_SUCCESS;
     *count = taken;
     return true;

@@ -11,17 +11,18 @@
 // State                what                                       touched by
 //   count_             how many requests there are                any thread reads
 //   callable_          continuations that whoever polls may call  any thread reads
-//   buckets_, all_ ... the requests and their continuations       any thread, with mutex_
+//   table_, all_ ...   the requests and their continuations       any thread, with mutex_
 //
 // The mutex is not held while a continuation is called, or while the operations of one are tested.
 //
 // Capacity: any number.
 #pragma once
 
+#include "base/chains.h"
 #include "base/guard.h"
+#include "base/list.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/callback_state.h"
-#include "mpi/call/list.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/callbacks.h"
 
@@ -73,9 +74,7 @@ class Continuations {
 
   private:
     friend class Attendance;
-    static constexpr unsigned kBucketBits = 8;
 
-    Request **bucket_of(MPI_Request handle) SENNIT_REQUIRES(mutex_);
     Request *find(MPI_Request handle) SENNIT_REQUIRES(mutex_);
     void announce(Request &request) SENNIT_REQUIRES(mutex_);
     void complete_request(Request &request) SENNIT_REQUIRES(mutex_);
@@ -91,8 +90,8 @@ class Continuations {
     Callbacks &callbacks_;
     std::atomic<int> count_{0};
     std::atomic<int> callable_{0};
-    Mutex mutex_ SENNIT_BEFORE(g_calls.lock);                            // attend_to()
-    Request *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {}; // by handle
+    Mutex mutex_ SENNIT_BEFORE(g_calls.lock);            // attend_to()
+    Chains<Request, 8> table_ SENNIT_GUARDED_BY(mutex_); // by handle
     Request *all_ SENNIT_GUARDED_BY(mutex_) = nullptr;
     std::uint64_t pass_ SENNIT_GUARDED_BY(mutex_) = 0;
     int made_ SENNIT_GUARDED_BY(mutex_) = 0;
@@ -131,7 +130,10 @@ struct Continuations::Request {
     std::uint64_t pass = 0; // of run()
     int called_in_pass = 0;
     Request *next = nullptr;
-    Request *next_in_bucket = nullptr;
+    Request *next_in_table = nullptr;
+
+    std::uint64_t key() const { return handle_bits(handle); }
+    Request *&chain() { return next_in_table; }
 };
 
 // What interfaces beyond the standard keep.

@@ -2,6 +2,7 @@
 #include "mpi/interpose/bare.h"
 
 #include "base/loaded_object.h"
+#include "base/next_function.h"
 
 #include <cstdint>
 #include <dlfcn.h>
@@ -31,8 +32,7 @@ void *find_in_any_library(const char *name) {
 }
 
 void *find_next(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    return found ? found : find_in_any_library(name);
+    return sennit::find_next(name, find_in_any_library);
 }
 
 } // namespace sennit::interpose

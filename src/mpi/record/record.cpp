@@ -2,10 +2,12 @@
 #include "mpi/record/record.h"
 
 #include "base/guard.h"
+#include "base/hash.h"
 #include "mpi/call/bare.h"
 #include "mpi/engine/engine.h"
 
 #include <cstdlib>
+#include <new>
 
 namespace sennit::mpi {
 
@@ -61,31 +63,26 @@ struct PersistentRequests::Known {
     MPI_Request request;
     PersistentFacts facts;
     Known *next;
-};
 
-PersistentRequests::Known **PersistentRequests::place_of(MPI_Request request) {
-    Known **at = &buckets_[bucket_of_bits(handle_bits(request), kBucketBits)];
-    while (*at && (*at)->request != request)
-        at = &(*at)->next;
-    return at;
-}
+    std::uint64_t key() const { return handle_bits(request); }
+    Known *&chain() { return next; }
+};
 
 void PersistentRequests::put(MPI_Request request, const PersistentFacts &facts) {
     const Guard guard(mutex_);
-    Known **at = place_of(request);
-    if (!*at && (*at = static_cast<Known *>(std::calloc(1, sizeof(Known)))))
+    if (Known *const known = table_.find(handle_bits(request))) {
+        known->facts = facts;
+    } else if (void *const memory = std::malloc(sizeof(Known))) {
+        table_.add(*new (memory) Known{request, facts, nullptr});
         known_.fetch_add(1, std::memory_order_relaxed);
-    if (*at)
-        **at = {request, facts, (*at)->next};
+    }
 }
 
 void PersistentRequests::forget(MPI_Request request) {
     if (known_.load(std::memory_order_relaxed) == 0)
         return;
     const Guard guard(mutex_);
-    Known **at = place_of(request);
-    if (Known *known = *at) {
-        *at = known->next;
+    if (Known *const known = table_.take(handle_bits(request))) {
         std::free(known);
         known_.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -95,7 +92,7 @@ bool PersistentRequests::find(MPI_Request request, PersistentFacts &facts) {
     if (known_.load(std::memory_order_relaxed) == 0)
         return false;
     const Guard guard(mutex_);
-    const Known *known = *place_of(request);
+    const Known *known = table_.find(handle_bits(request));
     if (known)
         facts = known->facts;
     return known != nullptr;
@@ -107,7 +104,7 @@ bool PersistentRequests::is_known(MPI_Request request) {
 }
 
 CollectiveCalls::Place *CollectiveCalls::find(std::uintptr_t handle, bool make) {
-    const unsigned first = bucket_of_bits(handle, kPlaceBits);
+    const unsigned first = hash_place(handle, kPlaceBits);
     for (unsigned i = 0; i < kProbes; ++i) {
         Place &place = places_[(first + i) % kPlaces];
         std::uintptr_t there = place.handle.load(std::memory_order_relaxed);

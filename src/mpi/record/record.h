@@ -2,6 +2,7 @@
 // What is kept about requests and communicators.
 #pragma once
 
+#include "base/chains.h"
 #include "base/guard.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
@@ -51,13 +52,11 @@ class PersistentRequests {
 
   private:
     struct Known;
-    static constexpr unsigned kBucketBits = 10;
 
-    Known **place_of(MPI_Request request) SENNIT_REQUIRES(mutex_);
     bool is_known(MPI_Request request);
 
     Mutex mutex_;
-    Known *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {};
+    Chains<Known, 10> table_ SENNIT_GUARDED_BY(mutex_);
     std::atomic<int> known_{0};
 };
 

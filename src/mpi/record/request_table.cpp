@@ -42,7 +42,7 @@ void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
     const std::uintptr_t handle = handle_bits(*request);
     if (follows()) [[unlikely]]
         return put_followed(handle, facts);
-    Place &here = places_[bucket_of_bits(handle, kPlaceBits)];
+    Place &here = places_[hash_place(handle, kPlaceBits)];
     const Guard guard(here.lock);
     here.handle = handle;
     here.facts = facts;

@@ -19,6 +19,7 @@
 // the attention that calls pay (call_path.h). Capacity: kPlaces requests; any thread.
 #pragma once
 
+#include "base/hash.h"
 #include "base/spin.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
@@ -96,7 +97,7 @@ class RequestTable {
     }
 
     Place &place(std::uintptr_t handle, unsigned way) {
-        return places_[(bucket_of_bits(handle, kPlaceBits) + way) % kPlaces];
+        return places_[(hash_place(handle, kPlaceBits) + way) % kPlaces];
     }
     // visit(place) of the one that is the request's, if there is one.
     template <class Visit>

@@ -2,6 +2,7 @@
 #include "mpi/record/traffic.h"
 
 #include "base/guard.h"
+#include "base/hash.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
@@ -23,7 +24,7 @@ std::size_t hash(const CountedMessage &mail) {
     const std::uint64_t both = std::uint64_t{static_cast<std::uint32_t>(mail.peer)} << 33 |
                                std::uint64_t{static_cast<std::uint32_t>(mail.tag)} << 1 |
                                (mail.direction == SENNIT_NOTICE_SEND ? 1u : 0u);
-    return both * 0x9e3779b97f4a7c15u >> 32;
+    return hash_place(both, 32);
 }
 
 std::uint32_t account_of_caller() {
@@ -56,6 +57,9 @@ struct Traffic::Rows {
     int rank = -1; // of this process
     CountedMessage *rows = nullptr;
     Rows *next = nullptr;
+
+    std::uint64_t key() const { return account; }
+    Rows *&chain() { return next; }
 
     CountedMessage &place_of(const CountedMessage &mail) const {
         std::size_t at = hash(mail) & (room - 1);
@@ -98,21 +102,14 @@ struct Traffic::Rows {
     }
 };
 
-Traffic::Rows **Traffic::place_of(std::uint32_t account) {
-    Rows **at = &buckets_[bucket_of_bits(account, kBucketBits)];
-    while (*at && (*at)->account != account)
-        at = &(*at)->next;
-    return at;
-}
-
 int Traffic::watch(std::uint32_t account, bool on) {
     const int rank = on ? own_rank() : -1;
     if (account == 0 || (on && rank < 0))
         return SENNIT_ERR_PARAMETER;
     const Guard guard(mutex_);
-    Rows **const at = place_of(account);
-    if (Rows *const known = *at; known && !on) {
-        *at = known->next;
+    Rows *const known = table_.find(account);
+    if (known && !on) {
+        table_.take(account);
         std::free(known->rows);
         std::free(known);
         watched_.fetch_sub(1, std::memory_order_relaxed);
@@ -120,7 +117,7 @@ int Traffic::watch(std::uint32_t account, bool on) {
         void *const memory = std::malloc(sizeof(Rows));
         if (!memory)
             return SENNIT_ERR_OUT_OF_MEMORY;
-        *at = new (memory) Rows{.account = account, .rank = rank};
+        table_.add(*new (memory) Rows{.account = account, .rank = rank});
         watched_.fetch_add(1, std::memory_order_relaxed);
     }
     return SENNIT_SUCCESS;
@@ -133,14 +130,14 @@ void Traffic::note(const CountedMessage &mail) {
     if (account == 0)
         return;
     const Guard guard(mutex_);
-    if (Rows *const known = *place_of(account))
+    if (Rows *const known = table_.find(account))
         known->add(mail);
 }
 
 int Traffic::take(std::uint32_t account, void (*visit)(void *arg, const sennit_traffic *row),
                   void *arg) {
     const Guard guard(mutex_);
-    Rows *const known = *place_of(account);
+    Rows *const known = table_.find(account);
     if (!known || !visit)
         return SENNIT_ERR_PARAMETER;
     for (std::uint32_t i = 0; i < known->room; ++i) {

@@ -7,6 +7,7 @@
 // kMostRows pairs of process and tag. What finds no place or no memory is not counted.
 #pragma once
 
+#include "base/chains.h"
 #include "base/guard.h"
 #include "sennit.h"
 
@@ -39,12 +40,9 @@ class Traffic {
 
   private:
     struct Rows;
-    static constexpr unsigned kBucketBits = 10;
-
-    Rows **place_of(std::uint32_t account) SENNIT_REQUIRES(mutex_);
 
     Mutex mutex_;
-    Rows *buckets_[1u << kBucketBits] SENNIT_GUARDED_BY(mutex_) = {};
+    Chains<Rows, 10> table_ SENNIT_GUARDED_BY(mutex_); // by account
     std::atomic<int> watched_{0};
 };
 

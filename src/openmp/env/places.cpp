@@ -52,71 +52,61 @@ void CpuSet::keep(const CpuSet &other) {
 
 int PlaceList::find(const CpuSet &set) const {
     int place = 0;
-    while (place < count_ - 1 && !places_[place].intersects(set))
+    while (place < count() - 1 && !places_[place].intersects(set))
         ++place;
     return place;
 }
 
 void PlaceList::add(const CpuSet &place) {
-    if (count_ == room_) {
-        room_ = room_ ? 2 * room_ : 16;
-        auto *more = static_cast<CpuSet *>(
-            std::realloc(places_, static_cast<std::size_t>(room_) * sizeof(CpuSet)));
-        if (!more)
-            fatal("no memory for a list of %d places", room_);
-        places_ = more;
-    }
-    places_[count_++] = place;
+    if (!places_.push(place))
+        fatal("no memory for a list of %d places", count() + 1);
 }
 
 void PlaceList::remove(const CpuSet &place) {
     int kept = 0;
-    for (int i = 0; i < count_; ++i)
+    for (int i = 0; i < count(); ++i)
         if (!(places_[i] == place))
             places_[kept++] = places_[i];
-    count_ = kept;
+    shorten(kept);
 }
 
 void PlaceList::clear() {
-    std::free(places_);
-    places_ = nullptr;
-    count_ = room_ = 0;
+    places_.release();
 }
 
 void PlaceList::shorten(int most) {
-    if (count_ > most)
-        count_ = most;
+    places_.shorten(static_cast<std::size_t>(most));
 }
 
 void PlaceList::rotate(int places) {
     PlaceList turned;
-    for (int i = 0; i < count_; ++i)
-        turned.add(places_[(i + places) % count_]);
-    for (int i = 0; i < count_; ++i)
+    for (int i = 0; i < count(); ++i)
+        turned.add(places_[(i + places) % count()]);
+    for (int i = 0; i < count(); ++i)
         places_[i] = turned[i];
 }
 
 bool PlaceList::keep(const CpuSet &allowed) {
     bool dropped = false;
     int kept = 0;
-    for (int i = 0; i < count_; ++i) {
+    for (int i = 0; i < count(); ++i) {
         CpuSet place = places_[i];
         place.keep(allowed);
         dropped = dropped || !(place == places_[i]);
         if (!place.empty())
             places_[kept++] = place;
     }
-    count_ = kept;
+    shorten(kept);
     return dropped;
 }
 
 void PlaceList::take_turns(const PlaceList &groups) {
     PlaceList sorted;
-    for (int turn = 0; sorted.count() < count_; ++turn) {
+    for (int turn = 0; sorted.count() < count(); ++turn) {
         const int before = sorted.count();
         for (int group = 0; group < groups.count(); ++group) {
             int nth = turn;
-            for (int i = 0; i < count_; ++i) {
+            for (int i = 0; i < count(); ++i) {
                 if (!places_[i].intersects(groups[group]) || nth-- > 0)
                     continue;
                 sorted.add(places_[i]);
@@ -126,7 +116,7 @@ void PlaceList::take_turns(const PlaceList &groups) {
         if (sorted.count() == before)
             return; // places outside of all groups: leave the order as it is
     }
-    for (int i = 0; i < count_; ++i)
+    for (int i = 0; i < count(); ++i)
         places_[i] = sorted[i];
 }
 

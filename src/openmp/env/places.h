@@ -4,6 +4,8 @@
 // is a pure function of its arguments: no system calls, no messages.
 #pragma once
 
+#include "base/array.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -44,9 +46,8 @@ class PlaceList {
     PlaceList() = default;
     PlaceList(const PlaceList &) = delete;
     PlaceList &operator=(const PlaceList &) = delete;
-    ~PlaceList() { clear(); }
 
-    int count() const { return count_; }
+    int count() const { return static_cast<int>(places_.size()); }
     const CpuSet &operator[](int place) const { return places_[place]; }
     // The first place that shares a processor with `set`; the last one if none does.
     int find(const CpuSet &set) const;
@@ -64,9 +65,7 @@ class PlaceList {
     void add_singles(const CpuSet &processors);
 
   private:
-    CpuSet *places_ = nullptr;
-    int count_ = 0;
-    int room_ = 0;
+    ScopedArray<CpuSet, 16> places_;
 };
 
 // The abstract names of places.

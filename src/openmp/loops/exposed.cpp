@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "openmp/loops/exposed.h"
 
+#include "base/hash.h"
 #include "openmp/env/split.h"
 #include "openmp/events/events.h"
 #include "openmp/loops/lent.h"
@@ -99,8 +100,7 @@ constexpr Exposed<2> kGuided;  // half of what the worker has left
 std::uint64_t LoopHistory::key_of(const void *region, std::uint32_t construct,
                                   std::uint64_t count) {
     const auto which = std::uint64_t{construct} << 8 | static_cast<unsigned>(std::bit_width(count));
-    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
-    return reinterpret_cast<std::uintptr_t>(region) ^ (which * kMix & ~std::uint64_t{15});
+    return reinterpret_cast<std::uintptr_t>(region) ^ (which * kGolden & ~std::uint64_t{15});
 }
 
 balance::Exposure &LoopHistory::of(std::uint64_t key) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "openmp/team/icv_update.h"
 
+#include "base/hash.h"
 #include "base/message.h"
 #include "openmp/team/team.h"
 
@@ -25,7 +26,7 @@ const Icvs *intern(const Icvs &icvs) {
     std::uint64_t hash = 0;
     for (const long value : {long{icvs.nthreads[0]}, long{icvs.nthreads[icvs.nthreads_count - 1]},
                              icvs.chunk, long{icvs.max_active_levels}, long{icvs.thread_limit}})
-        hash = (hash + static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
+        hash = hash_after(hash, static_cast<std::uint64_t>(value));
     std::atomic<Interned *> &bucket = g_interned[hash >> 58];
     // A list that only grows at its head. Entries never change. Two threads may add the same.
     Interned *first = bucket.load(std::memory_order_acquire);

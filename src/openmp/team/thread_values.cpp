@@ -5,29 +5,34 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 namespace sennit::omp {
 namespace {
 
+[[noreturn]] void no_memory(std::size_t bytes) {
+    fatal("no memory for what threads keep (%zu bytes): lower SENNIT_SPLIT", bytes);
+}
+
 // The new places are empty.
 template <class T>
-T *grown(T *array, std::size_t size, std::size_t wanted) {
-    auto *const larger = static_cast<T *>(std::realloc(array, wanted * sizeof(T)));
-    if (!larger)
-        fatal("no memory for what threads keep (%zu bytes): lower SENNIT_SPLIT",
-              wanted * sizeof(T));
-    std::fill(larger + size, larger + wanted, T{});
-    return larger;
+void extend(Array<T> &array, std::size_t size) {
+    if (!array.extend(size))
+        no_memory(size * sizeof(T));
+}
+
+ValueSet *new_set() {
+    void *const memory = std::malloc(sizeof(ValueSet));
+    if (!memory)
+        no_memory(sizeof(ValueSet));
+    return new (memory) ValueSet;
 }
 
 } // namespace
 
 void ThreadValues::set(std::size_t key, void *value) {
-    if (key >= size_) {
-        const std::size_t wanted = std::max(key + 1, 2 * size_);
-        values_ = grown(values_, size_, wanted);
-        size_ = wanted;
-    }
+    if (key >= values_.size())
+        extend(values_, std::max(key + 1, 2 * values_.size()));
     values_[key] = value;
 }
 
@@ -39,13 +44,9 @@ ValueSet &ValueSets::take(std::atomic<ValueSet *> &of_region, int threads) {
         while (*at && (*at)->in_use)
             at = &(*at)->next;
         if (!*at)
-            *at = grown<ValueSet>(nullptr, 0, 1);
+            *at = new_set();
         set = *at;
-        if (threads > set->size) {
-            set->threads = grown(set->threads, static_cast<std::size_t>(set->size),
-                                 static_cast<std::size_t>(threads));
-            set->size = threads;
-        }
+        extend(set->threads, static_cast<std::size_t>(threads));
         set->in_use = true;
         of_region.store(set, std::memory_order_release);
     }

@@ -15,6 +15,7 @@
 // lock.
 #pragma once
 
+#include "base/array.h"
 #include "base/spin.h"
 
 #include <atomic>
@@ -25,20 +26,18 @@ namespace sennit::omp {
 // Of one thread: pointers by key. Keys are small numbers.
 class ThreadValues {
   public:
-    void *get(std::size_t key) const { return key < size_ ? values_[key] : nullptr; }
+    void *get(std::size_t key) const { return key < values_.size() ? values_[key] : nullptr; }
     void set(std::size_t key, void *value);
 
   private:
-    void **values_ = nullptr;
-    std::size_t size_ = 0;
+    Array<void *> values_;
 };
 
 // Of the threads of a region.
 struct ValueSet {
     ValueSet *next = nullptr;
     bool in_use = false;
-    int size = 0;
-    ThreadValues *threads = nullptr; // by number
+    Array<ThreadValues> threads; // by number
 };
 
 // Of the regions that one thread makes.
@@ -53,8 +52,9 @@ class ValueSets {
     template <class Visitor>
     void each_unused(Visitor visit) {
         for (ValueSet *set = first_; set; set = set->next)
-            for (int thread = 0; !set->in_use && thread < set->size; ++thread)
-                visit(set->threads[thread]);
+            for (ThreadValues &thread : set->threads)
+                if (!set->in_use)
+                    visit(thread);
     }
 
     // Sets in use stay so: their regions never end.

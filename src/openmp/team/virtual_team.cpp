@@ -2,6 +2,7 @@
 #include "openmp/team/virtual_team.h"
 
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "base/message.h"
 #include "openmp/team/spare_threads.h"
 #include "openmp/team/team.h"
@@ -427,12 +428,11 @@ const void *VirtualTeam::function() const {
 }
 
 std::uint64_t VirtualTeam::trail() const {
-    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
-    std::uint64_t trail = team_.fork.epoch();
-    trail =
-        trail * kMix + static_cast<std::uint64_t>(team_.arrived.load(std::memory_order_relaxed));
+    std::uint64_t trail =
+        hash_after(team_.fork.epoch(),
+                   static_cast<std::uint64_t>(team_.arrived.load(std::memory_order_relaxed)));
     for (const Lane *lane = lanes_; lane != lanes_ + workers_; ++lane)
-        trail = (trail * kMix + lane->range.stopped_at()) * kMix + lane->range.left();
+        trail = hash_after(hash_after(trail, lane->range.stopped_at()), lane->range.left());
     return trail;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/next_function.h"
 
 #include <atomic>
 #include <dlfcn.h>
@@ -32,9 +33,10 @@ class Next {
     Function *get() {
         if (void *known = found_.load(std::memory_order_relaxed))
             return reinterpret_cast<Function *>(known);
-        void *found = dlsym(RTLD_NEXT, name_);
-        if (!found) // one that is there for old programs only
-            found = dlvsym(RTLD_NEXT, name_, SENNIT_OLDEST_LIBC);
+        void *const found = find_next(name_, [](const char *name) { // for old programs only
+            void *const old = dlvsym(RTLD_NEXT, name, SENNIT_OLDEST_LIBC);
+            return old; // not by a jump: it knows this library by where it returns to
+        });
         found_.store(found, std::memory_order_relaxed);
         return reinterpret_cast<Function *>(found);
     }

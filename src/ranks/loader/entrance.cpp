@@ -3,7 +3,6 @@
 
 #include "base/open_files.h"
 #include "base/system_call.h"
-#include "ranks/loader/bare_call.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -15,7 +14,7 @@ namespace {
 [[noreturn]] void give_up(Entrance &self, const char *step, long result) {
     *self.failure = {step, static_cast<int>(-result)};
     for (;;)
-        call(SYS_exit_group, 127);
+        system_call(SYS_exit_group, 127);
 }
 
 // From wherever the host has them to their numbers in the rank; all others are closed. First out of
@@ -23,7 +22,7 @@ namespace {
 void take_descriptors(Entrance &self) {
     for (unsigned i = 0; i < self.descriptor_count; ++i) {
         Entrance::Move &move = self.descriptors[i];
-        const long moved = call(SYS_fcntl, move.from, F_DUPFD, self.first_free);
+        const long moved = system_call(SYS_fcntl, move.from, F_DUPFD, self.first_free);
         if (moved < 0)
             give_up(self, "too many open files for it", moved);
         move.from = static_cast<int>(moved);
@@ -31,7 +30,7 @@ void take_descriptors(Entrance &self) {
     close_files(0, self.first_free - 1);
     for (unsigned i = 0; i < self.descriptor_count; ++i) {
         const Entrance::Move &move = self.descriptors[i];
-        if (const long result = call(SYS_dup3, move.from, move.to, 0); result < 0)
+        if (const long result = system_call(SYS_dup3, move.from, move.to, 0); result < 0)
             give_up(self, "its open files cannot be handed over", result);
     }
     close_files_from(self.first_free);
@@ -43,10 +42,10 @@ void take_signals(const Entrance &self) {
         // None of the host's own handlers.
         action.handler = reinterpret_cast<std::uintptr_t>(
             self.ignored_signals >> (signal - 1) & 1 ? SIG_IGN : SIG_DFL);
-        call(SYS_rt_sigaction, signal, address(&action), 0, sizeof action.mask);
+        system_call(SYS_rt_sigaction, signal, &action, 0, sizeof action.mask);
     }
-    call(SYS_rt_sigprocmask, SIG_SETMASK, address(&self.blocked_signals), 0,
-         sizeof self.blocked_signals);
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &self.blocked_signals, 0,
+                sizeof self.blocked_signals);
 }
 
 [[noreturn]] void jump(void *stack_pointer, void *entry) {
@@ -69,18 +68,18 @@ void take_signals(const Entrance &self) {
 
 int enter_rank(void *entrance) {
     Entrance &self = *static_cast<Entrance *>(entrance);
-    call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); // no rank outlives its host
-    if (call(SYS_getppid) != self.host)
+    system_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL); // no rank outlives its host
+    if (system_call(SYS_getppid) != self.host)
         give_up(self, "its host has ended", 0);
-    call(SYS_prctl, PR_SET_NAME, address(self.name));
-    call(SYS_setpgid, 0, 0);
-    call(SYS_umask, self.file_mask);
-    if (const long result = call(SYS_fchdir, self.working_directory); result < 0)
+    system_call(SYS_prctl, PR_SET_NAME, self.name);
+    system_call(SYS_setpgid, 0, 0);
+    system_call(SYS_umask, self.file_mask);
+    if (const long result = system_call(SYS_fchdir, self.working_directory); result < 0)
         give_up(self, "it cannot enter its working directory", result);
     take_descriptors(self);
     for (int limit = 0; limit < RLIM_NLIMITS; ++limit)
-        call(SYS_prlimit64, 0, limit, address(&self.limits[limit]), 0);
-    call(SYS_sched_setaffinity, 0, self.affinity_size, address(self.affinity));
+        system_call(SYS_prlimit64, 0, limit, &self.limits[limit], 0);
+    system_call(SYS_sched_setaffinity, 0, self.affinity_size, self.affinity);
     take_signals(self);
     jump(self.stack_pointer, self.entry);
 }

@@ -2,7 +2,7 @@
 // Text without libc, in room of a fixed size: what does not fit is left out.
 #pragma once
 
-#include "ranks/loader/bare_call.h"
+#include "base/system_call.h"
 
 #include <cstddef>
 #include <sys/syscall.h>
@@ -40,7 +40,7 @@ class Line {
     }
     const char *text() const { return text_; }
     bool is_whole() const { return whole_; }
-    void say() const { call(SYS_write, 2, address(text_), size_); }
+    void say() const { system_call(SYS_write, 2, text_, size_); }
 
   private:
     void add(const char *text) {

@@ -38,7 +38,7 @@ extern "C" {
 [[noreturn, gnu::used]] void sennit_stub_begins(long *stack) {
     const int code = run_with(static_cast<int>(stack[0]), reinterpret_cast<char **>(stack + 1));
     for (;;)
-        call(SYS_exit_group, code);
+        sennit::system_call(SYS_exit_group, code);
 }
 
 // Compilers may call these for what the code says in other words. The empty statements keep them

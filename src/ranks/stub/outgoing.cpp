@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/stub/outgoing.h"
 
-#include "ranks/loader/bare_call.h"
+#include "base/system_call.h"
 
 #include <cerrno>
 #include <ctime>
@@ -38,10 +38,10 @@ long send_some(int socket, const msghdr &message) {
     constexpr int most_pauses = 6000;
     const timespec pause{0, 10'000'000};
     for (int pauses = 0;; ++pauses) {
-        const long sent = call(SYS_sendmsg, socket, address(&message), MSG_NOSIGNAL);
+        const long sent = system_call(SYS_sendmsg, socket, &message, MSG_NOSIGNAL);
         if (sent != -ETOOMANYREFS || pauses == most_pauses)
             return sent;
-        call(SYS_nanosleep, address(&pause), 0);
+        system_call(SYS_nanosleep, &pause, 0);
     }
 }
 

@@ -40,14 +40,14 @@ int refuse(Parts... parts) {
 }
 
 long set_mask(int how, const std::uint64_t &mask, std::uint64_t *before = nullptr) {
-    return call(SYS_rt_sigprocmask, how, address(&mask), address(before), kMaskSize);
+    return system_call(SYS_rt_sigprocmask, how, &mask, before, kMaskSize);
 }
 
 std::uint64_t ignored_signals() {
     std::uint64_t bits = 0;
     for (int signal = 1; signal <= kLastSignal; ++signal) {
         KernelAction action;
-        if (call(SYS_rt_sigaction, signal, 0, address(&action), kMaskSize) == 0 &&
+        if (system_call(SYS_rt_sigaction, signal, 0, &action, kMaskSize) == 0 &&
             action.handler == reinterpret_cast<std::uintptr_t>(SIG_IGN))
             bits |= bit_of(signal);
     }
@@ -55,7 +55,7 @@ std::uint64_t ignored_signals() {
 }
 
 void close_file(int number) {
-    call(SYS_close, number);
+    system_call(SYS_close, number);
 }
 
 // How many texts there are, and where the last one ends.
@@ -72,11 +72,11 @@ unsigned count(char **texts, const char *&end) {
 class Scratch {
   public:
     Scratch()
-        : memory_(call(SYS_mmap, 0, kSize, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1)) {}
+        : memory_(system_call(SYS_mmap, 0, kSize, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1)) {}
     Scratch(const Scratch &) = delete;
     Scratch &operator=(const Scratch &) = delete;
-    ~Scratch() { call(SYS_munmap, memory_, kSize); }
+    ~Scratch() { system_call(SYS_munmap, memory_, kSize); }
 
     explicit operator bool() const { return memory_ > 0; }
     char *affinity() const { return reinterpret_cast<char *>(memory_); }
@@ -125,15 +125,15 @@ class Stub {
         head.ignored_signals = ignored_signals();
         head.mappings = options_.mappings;
         head.fiber = options_.fiber ? 1 : 0;
-        head.file_mask = static_cast<std::uint32_t>(call(SYS_umask, 0));
-        call(SYS_umask, head.file_mask);
+        head.file_mask = static_cast<std::uint32_t>(system_call(SYS_umask, 0));
+        system_call(SYS_umask, head.file_mask);
         const long size =
-            call(SYS_sched_getaffinity, 0, Scratch::kAffinity, address(scratch.affinity()));
+            system_call(SYS_sched_getaffinity, 0, Scratch::kAffinity, scratch.affinity());
         request_.affinity = scratch.affinity();
         head.affinity_size = size > 0 ? static_cast<std::uint32_t>(size) : 0;
         for (int limit = 0; limit < RLIM_NLIMITS; ++limit) {
             head.limits[limit] = {RLIM_INFINITY, RLIM_INFINITY}; // where the call is forbidden
-            call(SYS_prlimit64, 0, limit, 0, address(&head.limits[limit]));
+            system_call(SYS_prlimit64, 0, limit, 0, &head.limits[limit]);
         }
         allow_many_descriptors(head.limits[RLIMIT_NOFILE]);
         take_descriptors(scratch);
@@ -143,7 +143,7 @@ class Stub {
     // descriptors may be on their way.
     static void allow_many_descriptors(rlimit limit) {
         limit.rlim_cur = limit.rlim_max;
-        call(SYS_prlimit64, 0, RLIMIT_NOFILE, address(&limit), 0);
+        system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, 0);
     }
 
     // Those that are open now, and the working directory.
@@ -159,7 +159,7 @@ class Stub {
         for (std::uint32_t i = 0; i < open; ++i)
             descriptors[i] = numbers[i];
         const long folder =
-            call(SYS_openat, AT_FDCWD, address("."), O_PATH | O_DIRECTORY | O_CLOEXEC);
+            system_call(SYS_openat, AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (folder >= 0) {
             numbers[open] = kWorkingDirectory;
             descriptors[open++] = static_cast<std::int32_t>(folder);
@@ -172,8 +172,8 @@ class Stub {
     // would go there. The rank does not get these.
     static void fill_standard() {
         for (int number = 0; number <= STDERR_FILENO; ++number)
-            if (call(SYS_fcntl, number, F_GETFD) < 0)
-                call(SYS_openat, AT_FDCWD, address("/"), O_PATH | O_CLOEXEC);
+            if (system_call(SYS_fcntl, number, F_GETFD) < 0)
+                system_call(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC);
     }
 
     // One address space after the other is asked for room. Returns an exit code, or 0.
@@ -228,8 +228,8 @@ class Stub {
         place.sun_family = AF_UNIX;
         for (std::size_t i = 0; path.text()[i]; ++i)
             place.sun_path[i] = path.text()[i];
-        host_ = static_cast<int>(call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        if (call(SYS_connect, host_, address(&place), sizeof place) == 0 && is_of_this_user())
+        host_ = static_cast<int>(system_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        if (system_call(SYS_connect, host_, &place, sizeof place) == 0 && is_of_this_user())
             return true;
         close_file(host_);
         return false;
@@ -238,37 +238,36 @@ class Stub {
     bool is_of_this_user() const {
         ucred peer{};
         socklen_t size = sizeof peer;
-        return call(SYS_getsockopt, host_, SOL_SOCKET, SO_PEERCRED, address(&peer),
-                    address(&size)) == 0 &&
-               peer.uid == static_cast<uid_t>(call(SYS_geteuid));
+        return system_call(SYS_getsockopt, host_, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+               peer.uid == static_cast<uid_t>(system_call(SYS_geteuid));
     }
 
     long receive(News &news) const {
-        return call(SYS_recvfrom, host_, address(&news), sizeof news, MSG_WAITALL);
+        return system_call(SYS_recvfrom, host_, &news, sizeof news, MSG_WAITALL);
     }
 
     // sennit-loader, which lies beside this program, starts the host, or says why it does not.
     // Returns an exit code, or 0.
     int start_host(int space) const {
         char own[PATH_MAX + 1];
-        long size =
-            call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(own), PATH_MAX);
+        long size = system_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, PATH_MAX);
         while (size > 0 && own[size - 1] != '/')
             --size;
         own[size > 0 ? size : 0] = '\0';
         const Line<PATH_MAX + 32> loader(static_cast<const char *>(own), "sennit-loader");
         const Line<16> number(space);
         const char *words[] = {"sennit-loader", "--host", options_.folder, number.text(), nullptr};
-        const long child = call(SYS_clone, SIGCHLD);
+        const long child = system_call(SYS_clone, SIGCHLD);
         if (child == 0) {
-            call(SYS_execve, address(loader.text()), address(words), address(options_.environment));
-            call(SYS_exit_group,
-                 refuse("'", loader.text(), "' cannot be started: build or install Sennit again"));
+            system_call(SYS_execve, loader.text(), words, options_.environment);
+            system_call(
+                SYS_exit_group,
+                refuse("'", loader.text(), "' cannot be started: build or install Sennit again"));
         }
         if (child < 0)
             return refuse("no process for its host");
         int status = 0;
-        while (call(SYS_wait4, child, address(&status)) == -EINTR) {
+        while (system_call(SYS_wait4, child, &status) == -EINTR) {
         }
         return WIFEXITED(status) ? WEXITSTATUS(status) : refuse("its host was killed");
     }
@@ -283,12 +282,12 @@ class Stub {
     int attend(int rank) {
         const std::uint64_t heard = kAllSignals & ~bit_of(SIGCHLD);
         const auto signals =
-            static_cast<int>(call(SYS_signalfd4, -1, address(&heard), kMaskSize, SFD_CLOEXEC));
+            static_cast<int>(system_call(SYS_signalfd4, -1, &heard, kMaskSize, SFD_CLOEXEC));
         pollfd sources[] = {{host_, POLLIN, 0}, {signals, POLLIN, 0}};
         for (;;) {
             // Where the system forbids signalfd(2), signals are looked for so often.
             timespec look{0, 20'000'000};
-            if (call(SYS_ppoll, address(sources), 2, signals < 0 ? address(&look) : 0, 0) < 0)
+            if (system_call(SYS_ppoll, sources, 2, signals < 0 ? &look : nullptr, 0) < 0)
                 continue;
             if (sources[0].revents) {
                 News news;
@@ -301,21 +300,21 @@ class Stub {
                 if (news.kind == News::ended)
                     return end_as(news.value);
                 if (news.kind == News::stopped && stop_asked_) // for who watches this process
-                    call(SYS_kill, call(SYS_getpid), SIGSTOP);
+                    system_call(SYS_kill, system_call(SYS_getpid), SIGSTOP);
             }
             signalfd_siginfo info;
             if (signals < 0)
                 hand_on_pending(heard);
             else if (sources[1].revents &&
-                     call(SYS_read, signals, address(&info), sizeof info) == sizeof info)
+                     system_call(SYS_read, signals, &info, sizeof info) == sizeof info)
                 hand_on(static_cast<int>(info.ssi_signo));
         }
     }
 
     void hand_on_pending(const std::uint64_t &heard) {
         const timespec now{};
-        for (long signal; (signal = call(SYS_rt_sigtimedwait, address(&heard), 0, address(&now),
-                                         kMaskSize)) > 0;)
+        for (long signal;
+             (signal = system_call(SYS_rt_sigtimedwait, &heard, 0, &now, kMaskSize)) > 0;)
             hand_on(static_cast<int>(signal));
     }
 
@@ -327,18 +326,18 @@ class Stub {
         if (signal == SIGCONT)
             stop_asked_ = false;
         const SignalOrder order{signal};
-        call(SYS_sendto, host_, address(&order), sizeof order, MSG_NOSIGNAL);
+        system_call(SYS_sendto, host_, &order, sizeof order, MSG_NOSIGNAL);
     }
 
     static int end_as(int status) {
         if (!WIFSIGNALED(status))
             return WEXITSTATUS(status);
         const rlimit none{0, 0}; // the rank has written a core file already
-        call(SYS_prlimit64, 0, RLIMIT_CORE, address(&none), 0);
+        system_call(SYS_prlimit64, 0, RLIMIT_CORE, &none, 0);
         const int number = WTERMSIG(status);
         const KernelAction usual;
-        call(SYS_rt_sigaction, number, address(&usual), 0, kMaskSize);
-        call(SYS_kill, call(SYS_getpid), number);
+        system_call(SYS_rt_sigaction, number, &usual, 0, kMaskSize);
+        system_call(SYS_kill, system_call(SYS_getpid), number);
         set_mask(SIG_UNBLOCK, kAllSignals);
         return 128 + number;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/fiber/stack.h"
 
+#include "base/array.h"
 #include "base/compiler.h"
 #include "base/loaded_object.h"
 #include "base/message.h"
@@ -100,31 +101,21 @@ char *map_guarded(std::uint64_t size) {
 struct Packed {
     static constexpr std::size_t kSlab = 64; // stacks
     SpinLock lock;
-    void **free SENNIT_GUARDED_BY(lock) = nullptr;
-    std::size_t count SENNIT_GUARDED_BY(lock) = 0;
-    std::size_t all SENNIT_GUARDED_BY(lock) = 0;
-    void **slabs SENNIT_GUARDED_BY(lock) = nullptr; // all / kSlab, each after its guard page
-
-    static bool make_room(void **&list, std::size_t room) {
-        auto **grown = static_cast<void **>(std::realloc(list, room * sizeof(void *)));
-        if (grown)
-            list = grown;
-        return grown != nullptr;
-    }
+    Array<void *> free SENNIT_GUARDED_BY(lock);  // with room for all
+    Array<void *> slabs SENNIT_GUARDED_BY(lock); // each after its guard page
 
     // More of them.
     bool grow(std::size_t size) SENNIT_REQUIRES(lock) {
-        const std::size_t room = all + kSlab;
-        if (!make_room(free, room) || !make_room(slabs, room / kSlab))
+        const std::size_t count = slabs.size() + 1;
+        if (!free.reserve(count * kSlab) || !slabs.reserve(count))
             return false;
         char *slab = map_guarded(kSlab * size + kPage);
         if (!slab)
             return false;
         slab += kPage;
         for (std::size_t i = 0; i < kSlab; ++i)
-            free[count++] = slab + i * size;
-        slabs[all / kSlab] = slab;
-        all = room;
+            free.push(slab + i * size);
+        slabs.push(slab);
         if (executable()) // asked under the lock, as need_executable()'s caller looks
             make_executable(slab, kSlab * size);
         return true;
@@ -135,8 +126,9 @@ constinit Packed g_packed;
 Stack take_packed() {
     Stack stack;
     const Guard guard(g_packed.lock);
-    if (g_packed.count > 0 || g_packed.grow(g_stacks.size)) {
-        stack.low = g_packed.free[--g_packed.count];
+    if (g_packed.free.size() > 0 || g_packed.grow(g_stacks.size)) {
+        stack.low = static_cast<char *>(g_packed.free.back());
+        g_packed.free.pop();
         stack.size = g_stacks.size;
         stack.packed = true;
     }
@@ -146,15 +138,15 @@ Stack take_packed() {
 void give_back_packed(Stack stack) {
     madvise(stack.low, stack.size, MADV_DONTNEED);
     const Guard guard(g_packed.lock);
-    g_packed.free[g_packed.count++] = stack.low;
+    g_packed.free.push(stack.low);
 }
 
 } // namespace
 
 void make_packed_executable() {
     const Guard guard(g_packed.lock);
-    for (std::size_t i = 0; i < g_packed.all / Packed::kSlab; ++i)
-        make_executable(g_packed.slabs[i], Packed::kSlab * g_stacks.size);
+    for (void *slab : g_packed.slabs)
+        make_executable(slab, Packed::kSlab * g_stacks.size);
 }
 
 void set_stack_size(std::size_t bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/program/senders.h"
 
+#include "base/hash.h"
 #include "base/loaded_object.h"
 #include "tasks/program/code.h"
 #include "tasks/program/marks.h"
@@ -35,8 +36,7 @@ SENNIT_COLD void Kinds::forget() {
 }
 
 std::size_t Kinds::place_of(std::uintptr_t entry) {
-    constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-    return static_cast<std::size_t>(entry * kGolden >> 32) % kPlaces;
+    return hash_place(entry, 32) % kPlaces;
 }
 
 SENNIT_COLD bool Kinds::look_up(const void *entry, std::atomic<std::uintptr_t> &kind) {

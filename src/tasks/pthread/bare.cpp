@@ -3,6 +3,7 @@
 
 #include "base/loaded_object.h"
 #include "base/message.h"
+#include "base/next_function.h"
 #include "tasks/program/rebind.h"
 
 #include <cstring>
@@ -23,9 +24,7 @@ void *first(const char *name) {
 
 // libc comes before this library where only a library of the program needs OpenMP. Then the first
 // in the loader's order is libc's, or that of a tool in front of libc.
-void *find(const char *name) {
-    if (void *const next = dlsym(RTLD_NEXT, name))
-        return next;
+void *first_of_others(const char *name) {
     void *const found = first(name);
     if (!found || is_ours(found))
         fatal("the C library has no %s", name);
@@ -34,8 +33,9 @@ void *find(const char *name) {
 
 // Several threads may do this at once: all write the same.
 template <class Function>
-void find_next(Function *&function, const char *name) {
-    __atomic_store_n(&function, reinterpret_cast<Function *>(find(name)), __ATOMIC_RELAXED);
+void set_next(Function *&function, const char *name) {
+    __atomic_store_n(&function, reinterpret_cast<Function *>(find_next(name, first_of_others)),
+                     __ATOMIC_RELAXED);
 }
 
 #define SENNIT_BARE(result, name, parameters, arguments)                                           \
@@ -54,7 +54,7 @@ bool is_first(const char *name) {
 }
 
 void find_bare() {
-#define SENNIT_BARE(result, name, parameters, arguments) find_next(bare.name, #name);
+#define SENNIT_BARE(result, name, parameters, arguments) set_next(bare.name, #name);
     SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
 #undef SENNIT_BARE
 }

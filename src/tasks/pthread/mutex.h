@@ -8,6 +8,7 @@
 // while, then looks again.
 #pragma once
 
+#include "base/hash.h"
 #include "tasks/pthread/parking.h"
 #include "tasks/sched/worker.h"
 
@@ -82,12 +83,12 @@ struct Owner {
 // is woken looks here. A waiter enters the lot, fence, looks here.
 
 namespace detail {
-constexpr std::size_t kUnlockCounts = 64;
+constexpr unsigned kUnlockCountBits = 6;
+constexpr std::size_t kUnlockCounts = std::size_t{1} << kUnlockCountBits;
 extern std::atomic<int> g_libc_unlocks[kUnlockCounts]; // hashed by the mutex's address
 
 inline std::atomic<int> &unlock_count(const pthread_mutex_t &mutex) {
-    const auto bits = reinterpret_cast<std::uintptr_t>(&mutex) * 0x9E3779B97F4A7C15ull;
-    return g_libc_unlocks[bits >> 58];
+    return g_libc_unlocks[hash_place(&mutex, kUnlockCountBits)];
 }
 } // namespace detail
 

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/compiler.h"
+#include "base/inbox.h"
 #include "base/spin.h"
 #include "tasks/fiber/context.h"
 #include "tasks/sched/fiber.h"
@@ -22,26 +23,6 @@
 namespace sennit::sched {
 
 struct Node;
-
-// Fibers that other threads have made ready, the newest first.
-class Inbox {
-  public:
-    // Any thread.
-    bool any() const { return newest_.load(std::memory_order_relaxed) != nullptr; }
-    // Any thread, also in a signal handler. The caller looks afterwards whether the worker sleeps.
-    void push(Fiber &fiber) {
-        Fiber *top = newest_.load(std::memory_order_relaxed);
-        do
-            fiber.next = top;
-        while (!newest_.compare_exchange_weak(top, &fiber, std::memory_order_release,
-                                              std::memory_order_relaxed));
-    }
-    // The owner. Acquire: pairs with push(). What the waker wrote is visible to the fiber.
-    Fiber *take_all() { return newest_.exchange(nullptr, std::memory_order_acquire); }
-
-  private:
-    std::atomic<Fiber *> newest_{nullptr};
-};
 
 // Fibers that can go on, the oldest first.
 class ReadyFibers {
@@ -58,15 +39,9 @@ class ReadyFibers {
         if (!last_)
             last_ = &fiber;
     }
-    void append_all(Inbox &inbox) {
-        Fiber *const newest = inbox.take_all();
-        Fiber *oldest = nullptr;
-        for (Fiber *at = newest; at;) {
-            Fiber *const older = at->next;
-            at->next = oldest;
-            oldest = at;
-            at = older;
-        }
+    // It is not empty.
+    void append_all(Inbox<Fiber> &inbox) {
+        const auto [oldest, newest] = inbox.take_all();
         (last_ ? last_->next : first_) = oldest;
         last_ = newest;
     }

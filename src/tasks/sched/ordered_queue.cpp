@@ -41,21 +41,21 @@ bool OrderedQueue::line_is_sound(std::uint32_t &count) const {
 }
 
 bool OrderedQueue::heap_is_sound() const {
-    for (std::uint32_t at = 0; at < heap_count_; ++at)
+    for (std::size_t at = 0; at < heap_.size(); ++at)
         if (!holds(heap_[at], at) || heap_[at].key < heap_[at == 0 ? 0 : (at - 1) / 2].key)
             return false;
-    return heap_count_ <= capacity_;
+    return true;
 }
 
 bool OrderedQueue::is_sound() const {
     lock_.assert_held(); // or nobody else has the queue
-    std::uint32_t found = heap_count_;
+    auto found = static_cast<std::uint32_t>(heap_.size());
     return line_is_sound(found) && heap_is_sound() && count() == found;
 }
 
 OrderedQueue::~OrderedQueue() {
     std::free(line_.places);
-    std::free(heap_);
+    heap_.release();
 }
 
 void OrderedQueue::push(Node *node) {
@@ -110,8 +110,10 @@ Node *OrderedQueue::take_first() {
         line_.leave(line_.head);
     } else {
         node = heap_[0].node;
-        if (--heap_count_ > 0)
-            sink(0, heap_[heap_count_]);
+        const Entry &last = heap_.back(); // stays there
+        heap_.pop();
+        if (heap_.size() > 0)
+            sink(0, last);
     }
     SENNIT_ASSERT(queue_of(node).load(std::memory_order_relaxed) == this);
     queue_of(node).store(nullptr, std::memory_order_relaxed);
@@ -138,20 +140,20 @@ void OrderedQueue::Line::grow() {
 }
 
 void OrderedQueue::add_to_heap(const Entry &entry) {
-    if (heap_count_ == capacity_)
-        grow();
-    rise(heap_count_++, entry);
+    if (!heap_.push(entry))
+        fatal("no memory for a queue of %zu ready tasks", heap_.size() + 1);
+    rise(heap_.size() - 1, entry);
 }
 
-void OrderedQueue::place(std::uint32_t at, const Entry &entry) {
+void OrderedQueue::place(std::size_t at, const Entry &entry) {
     heap_[at] = entry;
     entry.node->position = at;
 }
 
-void OrderedQueue::rise(std::uint32_t at, const Entry &entry) {
+void OrderedQueue::rise(std::size_t at, const Entry &entry) {
     const Entry mine = entry; // which may be overwritten on the way
     while (at > 0) {
-        const std::uint32_t parent = (at - 1) / 2;
+        const std::size_t parent = (at - 1) / 2;
         if (heap_[parent].key <= mine.key)
             break;
         place(at, heap_[parent]);
@@ -160,13 +162,13 @@ void OrderedQueue::rise(std::uint32_t at, const Entry &entry) {
     place(at, mine);
 }
 
-void OrderedQueue::sink(std::uint32_t at, const Entry &entry) {
+void OrderedQueue::sink(std::size_t at, const Entry &entry) {
     const Entry mine = entry;
     for (;;) {
-        std::uint32_t child = 2 * at + 1;
-        if (child >= heap_count_)
+        std::size_t child = 2 * at + 1;
+        if (child >= heap_.size())
             break;
-        if (child + 1 < heap_count_ && heap_[child + 1].key < heap_[child].key)
+        if (child + 1 < heap_.size() && heap_[child + 1].key < heap_[child].key)
             ++child;
         if (mine.key <= heap_[child].key)
             break;
@@ -174,15 +176,6 @@ void OrderedQueue::sink(std::uint32_t at, const Entry &entry) {
         at = child;
     }
     place(at, mine);
-}
-
-void OrderedQueue::grow() {
-    const std::uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
-    auto *heap = static_cast<Entry *>(std::realloc(heap_, capacity * sizeof(Entry)));
-    if (!heap)
-        fatal("no memory for a queue of %u ready tasks", capacity);
-    heap_ = heap;
-    capacity_ = capacity;
 }
 
 namespace detail {

@@ -9,6 +9,7 @@
 // A spin lock guards the queue; count() may be read without it, as a hint.
 #pragma once
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "base/spin.h"
@@ -140,17 +141,16 @@ class alignas(kCacheLine) OrderedQueue {
     static constexpr std::uintptr_t kInLine = ~(~std::uintptr_t{0} >> 1);
 
     bool line_is_first() const SENNIT_REQUIRES(lock_) {
-        return heap_count_ == 0 || (!line_.empty() && line_.first().key <= heap_[0].key);
+        return heap_.size() == 0 || (!line_.empty() && line_.first().key <= heap_[0].key);
     }
     Node *first() const SENNIT_REQUIRES(lock_) {
         return line_is_first() ? line_.first().node : heap_[0].node;
     }
     Node *take_first() SENNIT_REQUIRES(lock_);
     void add_to_heap(const Entry &entry) SENNIT_REQUIRES(lock_);
-    void place(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
-    void rise(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
-    void sink(std::uint32_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
-    void grow() SENNIT_REQUIRES(lock_);
+    void place(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
+    void rise(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
+    void sink(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
     bool holds(const Entry &entry, std::uintptr_t position) const;
     bool line_is_sound(std::uint32_t &count) const SENNIT_REQUIRES(lock_);
     bool heap_is_sound() const SENNIT_REQUIRES(lock_);
@@ -159,9 +159,7 @@ class alignas(kCacheLine) OrderedQueue {
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
     Line line_ SENNIT_GUARDED_BY(lock_);
-    Entry *heap_ SENNIT_GUARDED_BY(lock_) = nullptr;
-    std::uint32_t heap_count_ SENNIT_GUARDED_BY(lock_) = 0;
-    std::uint32_t capacity_ SENNIT_GUARDED_BY(lock_) = 0; // of the heap
+    Array<Entry, 512> heap_ SENNIT_GUARDED_BY(lock_);
     [[no_unique_address]] WholeChecks checks_ SENNIT_GUARDED_BY(lock_);
 };
 

@@ -8,38 +8,22 @@ namespace sennit::sched {
 ParkingLot::Waiter::Waiter(const void *address) : address_(address), worker_(Worker::self()) {}
 
 ParkingLot::Waiter *ParkingLot::Bucket::take(const void *address) {
-    Waiter *before = nullptr;
-    for (Waiter *at = first; at; before = at, at = at->next_) {
-        if (at->address_ != address)
-            continue;
-        unlink(before, *at);
-        return at;
-    }
-    return nullptr;
+    return waiters.take_if([=](const Waiter &waiter) { return waiter.address_ == address; });
 }
 
 bool ParkingLot::remove(Waiter &waiter) {
     Bucket &bucket = bucket_of(waiter.address_);
     const Guard guard(bucket.lock);
-    Waiter *before = nullptr;
-    Waiter *at = bucket.first;
-    while (at && at != &waiter) {
-        before = at;
-        at = at->next_;
-    }
-    if (at)
-        bucket.unlink(before, *at);
-    return at != nullptr;
+    return bucket.waiters.take_if([&](const Waiter &at) { return &at == &waiter; }) != nullptr;
 }
 
 int ParkingLot::Bucket::keep_own() {
     int kept = 0;
-    Waiter *at = first;
-    first = last = nullptr;
+    Waiter *at = waiters.pop_all();
     for (Waiter *next; at; at = next) {
-        next = at->next_;
+        next = at->next;
         if (at->worker_ == Worker::self()) {
-            append(*at);
+            waiters.push(at);
             ++kept;
         }
     }

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/hash.h"
+#include "base/list.h"
 #include "base/spin.h"
 
 #include <cstddef>
@@ -28,7 +30,9 @@ class ParkingLot {
         friend class ParkingLot;
         const void *const address_;
         const Worker *const worker_;
-        Waiter *next_ = nullptr;
+        Waiter *next = nullptr; // in its bucket
+
+        friend class List<Waiter>;
     };
 
     // Put `waiter` behind the others, if `has_to_wait()` says so under the bucket's lock.
@@ -38,7 +42,7 @@ class ParkingLot {
         const Guard guard(bucket.lock);
         const bool waits = has_to_wait();
         if (waits)
-            bucket.append(waiter);
+            bucket.waiters.push(&waiter);
         return waits;
     }
 
@@ -64,34 +68,20 @@ class ParkingLot {
     int after_fork_in_child();
 
   private:
-    static constexpr std::size_t kBuckets = 256;
+    static constexpr unsigned kBucketBits = 8;
 
     // Waiters of all addresses that hash alike, oldest first.
     struct alignas(kCacheLine) Bucket {
         SpinLock lock;
-        Waiter *first SENNIT_GUARDED_BY(lock) = nullptr; // linked by next_, under the same lock
-        Waiter *last SENNIT_GUARDED_BY(lock) = nullptr;
+        List<Waiter> waiters SENNIT_GUARDED_BY(lock);
 
-        void append(Waiter &waiter) SENNIT_REQUIRES(lock) {
-            waiter.next_ = nullptr;
-            (last ? last->next_ : first) = &waiter;
-            last = &waiter;
-        }
-        void unlink(Waiter *before, Waiter &waiter) SENNIT_REQUIRES(lock) {
-            (before ? before->next_ : first) = waiter.next_;
-            if (last == &waiter)
-                last = before;
-        }
         Waiter *take(const void *address) SENNIT_REQUIRES(lock);
         int keep_own() SENNIT_REQUIRES(lock);
     };
 
-    Bucket &bucket_of(const void *address) {
-        const auto bits = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15ull;
-        return buckets_[bits >> 56];
-    }
+    Bucket &bucket_of(const void *address) { return buckets_[hash_place(address, kBucketBits)]; }
 
-    Bucket buckets_[kBuckets];
+    Bucket buckets_[std::size_t{1} << kBucketBits];
 };
 
 } // namespace sennit::sched

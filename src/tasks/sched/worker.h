@@ -21,7 +21,7 @@
 //
 //     fibers        the one that runs, those that are ready, the cache              fibers.h
 //     Handoff       what a fresh fiber begins with                                  fibers.h
-//     Inbox         fibers that others have made ready                              fibers.h
+//     Inbox         fibers that others have made ready                        base/inbox.h
 //     Memberships   its slots                                                       group.h
 //     Steals        where it finds tasks, and when it looks at the others' queues   steals.h
 //     Rounds        how often it has found nothing                                  idle.h
@@ -217,7 +217,7 @@ class alignas(kCacheLine) Worker {
     const int id_;
 
     // What other threads read and write; the owner writes it seldom, or has to.
-    alignas(kCacheLine) Inbox inbox_;
+    alignas(kCacheLine) Inbox<Fiber> inbox_;
 
   public:
     Activity activity;

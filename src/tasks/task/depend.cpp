@@ -2,6 +2,7 @@
 #include "tasks/task/depend.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/message.h"
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
@@ -79,7 +80,7 @@ struct DependTable {
 namespace {
 
 std::size_t hash(std::uintptr_t address) {
-    return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> 20);
+    return static_cast<std::size_t>((address * kGolden) >> 20);
 }
 
 SENNIT_NOINLINE void clear_what_it_has(sched::Worker *worker, Generation &generation) {

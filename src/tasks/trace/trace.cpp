@@ -3,6 +3,7 @@
 #include "tasks/trace/trace.h"
 
 #include "base/config.h"
+#include "base/hash.h"
 #include "base/message.h"
 #include "base/spin.h"
 #include "base/virtual_rank.h"
@@ -64,12 +65,10 @@ class Names {
   private:
     struct Known {
         Symbols symbols;
-        AddressMap<unsigned char> written;
+        WordMap<unsigned char> written;
     };
     static constexpr unsigned kCellBits = 10;
-    static std::size_t cell_of(std::uint64_t key) {
-        return (key * 0x9e3779b97f4a7c15u) >> (64 - kCellBits);
-    }
+    static std::size_t cell_of(std::uint64_t key) { return hash_place(key, kCellBits); }
     bool claim(std::uint64_t key) SENNIT_REQUIRES(lock_);
 
     std::atomic<std::uint64_t> cells_[std::size_t{1} << kCellBits]{};

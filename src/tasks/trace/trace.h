@@ -13,8 +13,8 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "base/loaded_object.h"
-#include "tasks/trace/array.h"
 #include "tasks/trace/format.h"
 
 #include <cstddef>
@@ -163,9 +163,9 @@ class Symbols {
     };
     const char *find(std::uint64_t address);
     const Module *module_of(const void *link_map, const char *path);
-    AddressMap<const char *> names_;
-    Array<Module> modules_;
-    Array<char *> owned_;
+    WordMap<const char *> names_;
+    ScopedArray<Module> modules_;
+    ScopedArray<char *> owned_;
 };
 
 } // namespace sennit::trace

@@ -2,8 +2,8 @@
 // Threads that block in calls of other libraries (sennit_thread_blocks).
 #pragma once
 
+#include "base/array.h"
 #include "sennit.h"
-#include "tasks/trace/array.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -100,8 +100,8 @@ class Starved {
     };
     const Use *before(int thread_id);
 
-    trace::Array<Use> before_; // the last look's, and this one's
-    trace::Array<Use> now_;
+    ScopedArray<Use> before_; // the last look's, and this one's
+    ScopedArray<Use> now_;
     std::size_t next_ = 0; // of the last look's: two looks meet the threads in the same order
 };
 

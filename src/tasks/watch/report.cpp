@@ -34,7 +34,7 @@ class Writer {
         else if (shown < waiters.size())
             std::fprintf(out_, "sennit:   ... and %zu others\n", waiters.size() - shown);
         under_way();
-        trace::Array<int> cycle;
+        ScopedArray<int> cycle;
         survey_.find_cycle(cycle);
         *has_cycle = cycle.size() > 0;
         if (*has_cycle)
@@ -241,7 +241,7 @@ class Writer {
                          known - kMostOperations);
     }
 
-    void circle(const trace::Array<int> &cycle) {
+    void circle(const ScopedArray<int> &cycle) {
         std::fputs("sennit:   a deadlock:", out_);
         for (std::size_t i = 0; i < cycle.size(); ++i) {
             const int next = cycle[(i + 1) % cycle.size()];

@@ -486,11 +486,11 @@ int Survey::holder(std::size_t at) const {
 }
 
 // Depth first; who is on the path when it is met again closes a cycle.
-void Survey::find_cycle(trace::Array<int> &cycle) const {
+void Survey::find_cycle(ScopedArray<int> &cycle) const {
     enum : unsigned char { unseen, on_path, done };
-    trace::Array<unsigned char> state;
-    trace::Array<int> path;
-    if (!state.make(waiters_.size()))
+    ScopedArray<unsigned char> state;
+    ScopedArray<int> path;
+    if (!state.extend(waiters_.size()))
         return;
     for (std::size_t root = 0; root < waiters_.size(); ++root) {
         if (state[root] != unseen)

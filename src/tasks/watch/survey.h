@@ -2,9 +2,10 @@
 // Which task waits for what in this process, copied from its tasks, stacks and dependences.
 #pragma once
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "sennit.h"
 #include "tasks/sched/fiber.h"
-#include "tasks/trace/array.h"
 #include "tasks/watch/blocked.h"
 
 #include <cstddef>
@@ -141,7 +142,7 @@ struct Waiter {
 
 // What is under way without a call that waits for it.
 struct UnderWay {
-    trace::Array<Call> operations;
+    ScopedArray<Call> operations;
     bool certain = true; // all are known, and none is complete
 };
 
@@ -157,11 +158,11 @@ class Survey {
     // Looks at everything.
     void take();
 
-    const trace::Array<Waiter> &waiters() const { return waiters_; }
+    const ScopedArray<Waiter> &waiters() const { return waiters_; }
     const Call &operation(const Waiter &waiter, std::size_t i) const { // of waiter.operations
         return operations_[waiter.operation + i];
     }
-    const trace::Array<CollectivesMade> &collectives() const { return collectives_; }
+    const ScopedArray<CollectivesMade> &collectives() const { return collectives_; }
     const UnderWay &under_way() const { return under_way_; }
     const CallNames &names() const { return names_; }
     bool complete() const { return complete_; } // else there were too many
@@ -182,7 +183,7 @@ class Survey {
     template <class Visit>
     void each_blocker(std::size_t at, Visit visit) const;
     // A cycle, as indices; empty when there is none.
-    void find_cycle(trace::Array<int> &cycle) const;
+    void find_cycle(ScopedArray<int> &cycle) const;
     // The holder of the lock that `at` waits for, -1: it does not wait itself.
     int holder(std::size_t at) const;
 
@@ -219,14 +220,14 @@ class Survey {
     const Regions &regions_;
     const CallNames &names_;
     VolatileMemory memory_;
-    trace::Array<Waiter> waiters_;
-    trace::Array<Edge> edges_;
-    trace::Array<Call> operations_;
-    trace::Array<CollectivesMade> collectives_;
+    ScopedArray<Waiter> waiters_;
+    ScopedArray<Edge> edges_;
+    ScopedArray<Call> operations_;
+    ScopedArray<CollectivesMade> collectives_;
     UnderWay under_way_;
-    trace::Array<std::byte> handles_;
+    ScopedArray<std::byte> handles_;
     std::size_t handle_size_ = 0;
-    trace::AddressMap<int> by_task_; // index + 1
+    WordMap<int> by_task_; // index + 1
     bool complete_ = true;
 };
 

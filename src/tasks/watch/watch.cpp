@@ -2,6 +2,7 @@
 #include "tasks/watch/watch.h"
 
 #include "base/config.h"
+#include "base/hash.h"
 #include "base/held_signals.h"
 #include "base/message.h"
 #include "base/printable.h"
@@ -34,7 +35,7 @@ struct Watch::Glance {
 
     // Also the number of words counts: small ones must not cancel each other.
     void add(std::uint64_t word) {
-        trail = (trail + word + 1) * 0x9E3779B97F4A7C15ull;
+        trail = hash_after(trail, word + 1);
         trail ^= trail >> 32;
     }
 };

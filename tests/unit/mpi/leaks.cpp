@@ -3,5 +3,5 @@
 // need them until the very end. Tests make more of them.
 extern "C" [[gnu::visibility("default")]] const char *__lsan_default_suppressions();
 const char *__lsan_default_suppressions() {
-    return "leak:sennit::mpi::Array<\n";
+    return "leak:sennit::Array<\n";
 }

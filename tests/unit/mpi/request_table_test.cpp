@@ -28,7 +28,8 @@ TEST(RequestTable, TellsNothingOfAnotherHandleAtThePlace) {
     const unsigned width = RequestTable::kPlaceBits;
     const MPI_Request request = 18;
     MPI_Request other = request + 1;
-    while (bucket_of_bits(handle_bits(other), width) != bucket_of_bits(handle_bits(request), width))
+    while (sennit::hash_place(handle_bits(other), width) !=
+           sennit::hash_place(handle_bits(request), width))
         ++other;
     g_table.put(&request, {&kSend, 3, 5, 1});
     RequestFacts facts;
@@ -96,8 +97,8 @@ TEST(RequestTable, FollowedRequestsHaveSeveralPlaces) {
     const Following following;
     MPI_Request same[RequestTable::kWays] = {1};
     for (unsigned i = 1; i < RequestTable::kWays; ++i)
-        for (same[i] = same[i - 1] + 1; bucket_of_bits(handle_bits(same[i]), width) !=
-                                        bucket_of_bits(handle_bits(same[0]), width);)
+        for (same[i] = same[i - 1] + 1; sennit::hash_place(handle_bits(same[i]), width) !=
+                                        sennit::hash_place(handle_bits(same[0]), width);)
             ++same[i];
     for (const MPI_Request &request : same)
         table.put(&request, {&kSend, static_cast<int>(request), 5, 1});

@@ -289,17 +289,3 @@ TEST_F(TicketsTest, WhatTheListsDoNotSayIsSeen) {
     first.state.restart(TicketState::tested);
     EXPECT_TRUE(tickets_.is_sound());
 }
-
-TEST(List, CountsWhatItAcceptsUpToItsLast) {
-    Ticket one;
-    Ticket two;
-    List<Ticket> list;
-    const auto any = [](const Ticket &) { return true; };
-    EXPECT_EQ(list.count_sound(any), 0);
-    list.push(&one);
-    list.push(&two);
-    EXPECT_EQ(list.count_sound(any), 2);
-    EXPECT_EQ(list.count_sound([&](const Ticket &ticket) { return &ticket == &one; }), -1);
-    one.next = nullptr; // the second one is lost
-    EXPECT_EQ(list.count_sound(any), -1);
-}
