@@ -56,7 +56,7 @@ class Times {
 int wait_for_program(int own) {
     for (;; nap(1'000'000)) {
         int found = node::kNobody;
-        board.each([&](int number, const node::Slot &slot) {
+        board.each([&](int number, const node::BoardSlot &slot) {
             if (number != own && slot.cores.counts.load() != 0)
                 found = number;
         });
@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "usage: moves SECONDS, in a pool (SENNIT_POOL) %s\n", reason.text);
         return 2;
     }
-    node::Slot *const slot = board.join(node::new_job(), node::own_member(membership));
+    node::BoardSlot *const slot = board.join(node::new_job(), node::own_member(membership));
     if (!slot)
         return 2;
     share.begin(board, *slot);

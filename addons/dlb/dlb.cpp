@@ -54,7 +54,7 @@ void close_board() SENNIT_REQUIRES(g_state.mutex) {
 
 int find_slot(int pid) SENNIT_REQUIRES(g_state.mutex) {
     int found = kNobody;
-    g_state.board.each([&](int number, Slot &slot) {
+    g_state.board.each([&](int number, BoardSlot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) != 0 &&
             pid_of(slot.holder.load(std::memory_order_relaxed)) == (pid == 0 ? getpid() : pid))
             found = number;
@@ -90,7 +90,7 @@ void keep_division() SENNIT_REQUIRES(g_state.mutex) {
     Memory &memory = g_state.board.policy_memory();
     memory = {};
     std::size_t next = 0;
-    g_state.board.each([&](int number, Slot &slot) {
+    g_state.board.each([&](int number, BoardSlot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) == 0 || slot.member.leftover)
             return;
         g_state.mutex.assert_held();
@@ -383,7 +383,7 @@ SENNIT_EXPORT int DLB_DROM_GetPidList(int *pids, int *count, int most) {
     if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     *count = 0;
-    g_state.board.each([&](int, Slot &slot) {
+    g_state.board.each([&](int, BoardSlot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) != 0 && *count < most)
             pids[(*count)++] = pid_of(slot.holder.load(std::memory_order_relaxed));
     });

@@ -36,7 +36,7 @@ struct Layout {
     Assembly assemblies[kMostAssemblies];
     Assembly::Part parts[kMostSlots][Board::kLanes];
     std::atomic<std::int32_t> slots_end;
-    Slot slots[kMostSlots];
+    BoardSlot slots[kMostSlots];
 };
 
 // The rest works on zeroed memory.
@@ -109,11 +109,11 @@ bool Board::open(const char *path, Reason &reason) {
     return false;
 }
 
-SENNIT_HOT Slot &Board::slot(int number) {
+SENNIT_HOT BoardSlot &Board::slot(int number) {
     return layout(segment_).slots[number];
 }
 
-int Board::number_of(const Slot &slot) {
+int Board::number_of(const BoardSlot &slot) {
     return static_cast<int>(&slot - layout(segment_).slots);
 }
 
@@ -160,7 +160,7 @@ bool Board::is_sound() {
 
 bool Board::is_there(std::uint64_t job) {
     bool found = false;
-    each([&](int, const Slot &slot) {
+    each([&](int, const BoardSlot &slot) {
         found = found || slot.job.load(std::memory_order_relaxed) == job;
     });
     return found;
@@ -186,15 +186,15 @@ Assembly *Board::claim_assembly(std::uint64_t job) {
 // not in the one that shares cores by a slot of ours, for then only that slot is forgotten.
 void Board::forget_past() {
     const Identity own = own_identity();
-    const auto is_ours = [&](const Slot &one) {
+    const auto is_ours = [&](const BoardSlot &one) {
         return one.holder.load(std::memory_order_acquire) == own;
     };
     bool shares = false;
-    each([&](int, const Slot &one) {
+    each([&](int, const BoardSlot &one) {
         shares = shares || (is_ours(one) && one.image == own_image() &&
                             one.cores.counts.load(std::memory_order_relaxed) != 0);
     });
-    for (Slot &past : layout(segment_).slots) {
+    for (BoardSlot &past : layout(segment_).slots) {
         const Identity holder = past.holder.load(std::memory_order_relaxed);
         if (is_ours(past) ? past.image != own_image() &&
                                 (!shares || past.job.load(std::memory_order_acquire) != 0)
@@ -203,14 +203,14 @@ void Board::forget_past() {
     }
 }
 
-Slot *Board::join(std::uint64_t job, const ProcessInfo &member) {
+BoardSlot *Board::join(std::uint64_t job, const ProcessInfo &member) {
     const Identity own = own_identity();
     const Guard guard(claims_);
     forget_past();
     for (const bool swept : {false, true}) {
         if (swept && sweep_inside() == 0)
             break;
-        for (Slot &slot : layout(segment_).slots) {
+        for (BoardSlot &slot : layout(segment_).slots) {
             Identity nobody = 0;
             // acquire: what the holder before has written is over.
             if (slot.holder.load(std::memory_order_relaxed) != 0 ||
@@ -232,13 +232,13 @@ Slot *Board::join(std::uint64_t job, const ProcessInfo &member) {
     return nullptr;
 }
 
-void Board::leave(Slot &slot) {
+void Board::leave(BoardSlot &slot) {
     clear(slot);
 }
 
 // Whoever's identity the slot has now is the only one to do this. It may die at any step: then the
 // next one finds the slot, and does all of it again, for `counts` and `holder` come last.
-void Board::clear(Slot &slot) {
+void Board::clear(BoardSlot &slot) {
     SENNIT_ASSERT(slot.holder.load(std::memory_order_relaxed) == own_identity());
     slot.job.store(0, std::memory_order_relaxed);
     CoreUse &use = slot.cores;
@@ -260,7 +260,7 @@ void Board::clear(Slot &slot) {
 
 // From one that is dead. True: the slot is ours, so that one sweeper clears it, and another can if
 // we die before it is done.
-bool Board::take_over(Slot &slot, Identity dead) {
+bool Board::take_over(BoardSlot &slot, Identity dead) {
     return !is_alive(dead) &&
            slot.holder.compare_exchange_strong(dead, own_identity(), std::memory_order_acquire,
                                                std::memory_order_relaxed);
@@ -282,7 +282,7 @@ void Board::abandon() {
 int Board::sweep_inside() {
     int freed = 0;
     const Identity own = own_identity();
-    for (Slot &slot : layout(segment_).slots) {
+    for (BoardSlot &slot : layout(segment_).slots) {
         const Identity holder = slot.holder.load(std::memory_order_relaxed);
         if (holder == 0 || holder == own || !take_over(slot, holder))
             continue;

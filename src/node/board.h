@@ -137,7 +137,7 @@ struct ProcessInfo {
     char program[48] = "";
 };
 
-struct alignas(64) Slot {
+struct alignas(64) BoardSlot {
     std::atomic<Identity> holder; // 0: free
     // The job's number, the same in all its processes. 0: the rest is not written yet. Stored by
     // release, read by acquire.
@@ -180,9 +180,9 @@ class Board {
     void borrow(void *memory) { segment_.borrow(memory); }
     void *memory() const { return segment_.memory(); }
     // Take a slot. Null: living processes have all of them. `job` is not 0.
-    Slot *join(std::uint64_t job, const ProcessInfo &member);
+    BoardSlot *join(std::uint64_t job, const ProcessInfo &member);
     // Give the slot back. No thread of this process uses it any more.
-    void leave(Slot &slot);
+    void leave(BoardSlot &slot);
     void close() { segment_.close(); }
     void abandon(); // in the child of fork()
 
@@ -197,8 +197,8 @@ class Board {
             if (slot(i).job.load(std::memory_order_acquire) != 0)
                 visit(i, slot(i));
     }
-    Slot &slot(int number);
-    int number_of(const Slot &slot);
+    BoardSlot &slot(int number);
+    int number_of(const BoardSlot &slot);
     int slots_end(); // all slots that were ever taken are below it
     CoreTable &core_table();
     CoreWork &core_work();
@@ -220,8 +220,8 @@ class Board {
     Assembly::Part &part(int slot, int lane = 0);
 
   private:
-    void clear(Slot &slot);
-    bool take_over(Slot &slot, Identity dead);
+    void clear(BoardSlot &slot);
+    bool take_over(BoardSlot &slot, Identity dead);
     int sweep_inside() SENNIT_REQUIRES(claims_);
     void forget_past() SENNIT_REQUIRES(claims_);
 

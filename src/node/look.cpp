@@ -45,7 +45,7 @@ void Participants::read(Board &of) {
     board = &of;
     std::fill_n(claimant_of, board->slots_end(), static_cast<std::int16_t>(kNobody));
     count = 0;
-    board->each([&](int number, Slot &slot) {
+    board->each([&](int number, BoardSlot &slot) {
         const CoreUse &use = slot.cores;
         if (use.counts.load(std::memory_order_acquire) == 0)
             return;

@@ -32,7 +32,7 @@ void answer(CoreUse &use) {
 
 } // namespace
 
-void Share::begin(Board &board, Slot &slot) {
+void Share::begin(Board &board, BoardSlot &slot) {
     board_ = &board;
     slot_ = &slot;
     number_ = board.number_of(slot);
@@ -504,7 +504,7 @@ void Share::tell(sennit_pool_state &state) {
         count(state.process, now.owner == number_, now.user == number_, in_use);
         count(state.program, job_of(now.owner) == job, job_of(now.user) == job, in_use);
     }
-    board_->each([&](int number, Slot &slot) {
+    board_->each([&](int number, BoardSlot &slot) {
         if (slot.job.load(std::memory_order_relaxed) != job)
             return;
         const int wants = table.wants(number),

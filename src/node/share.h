@@ -56,7 +56,7 @@ class Share {
     void hide_threads() { hides_threads_ = true; }
     // Take part with this slot. Called once. The board stays open as long as anybody may call the
     // other functions.
-    void begin(Board &board, Slot &slot);
+    void begin(Board &board, BoardSlot &slot);
     // Stop taking part: from now on no thread of the process takes cores of the board.
     void end();
     // Called in the child of fork(), which takes no part.
@@ -160,7 +160,7 @@ class Share {
     std::atomic<bool> on_{false};
     std::atomic<int> inside_{0};
     Board *board_ = nullptr;
-    Slot *slot_ = nullptr;
+    BoardSlot *slot_ = nullptr;
     int number_ = kNobody; // of the slot
     const CorePolicy *policy_ = nullptr;
     std::atomic<int> running_{0}; // threads that compute, with a core or without

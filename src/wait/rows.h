@@ -108,7 +108,7 @@ inline constexpr LadderRow kCore = {
 inline constexpr LadderRow kNeededCore = {.tests_of_ring = 1, .naps = {2 * kMs, 2 * kMs}};
 // A worker of rank fibers: some 20 us, then until the next fiber's time is over. Its shortest nap
 // is for the time that another worker's fiber runs, which may make others ready.
-inline constexpr LadderRow kWorkerOfFibers = {.tests = 400, .naps = {300 * kUs, 10 * kMs}};
+inline constexpr LadderRow kCarrier = {.tests = 400, .naps = {300 * kUs, 10 * kMs}};
 
 // ---- workers without work -----------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ void use_cores(Share &share, int rounds, std::uint64_t seed, Tally &tally) {
 
 // From its join to its leave. `rounds` 0: it does nothing else.
 void take_part(Board &board, int rounds, Random &random, Tally &tally) {
-    Slot *const slot = board.join(1 + random() % 1000, member());
+    BoardSlot *const slot = board.join(1 + random() % 1000, member());
     if (!slot)
         fail("the board is full");
     Share share;
@@ -146,7 +146,7 @@ void check_nothing_is_left(Board &board, const std::string &when) {
         fail(when + ": " + what + " " + std::to_string(number) + " " + how);
     };
     board.sweep();
-    Slot *const slot = board.join(7, member());
+    BoardSlot *const slot = board.join(7, member());
     if (!slot)
         fail(when + ": the board is full");
     Share share;
@@ -177,7 +177,7 @@ void check_nothing_is_left(Board &board, const std::string &when) {
 // A process that is to be killed in `act`.
 struct Victim {
     Board board;
-    Slot *slot = nullptr;
+    BoardSlot *slot = nullptr;
     Share share;
     Hold holds[2];
 
@@ -414,7 +414,8 @@ void only_join(const std::string &path, int joins, std::uint64_t seed, Tally &ta
     for (int core = 0; core < kCores; ++core)
         if (board.core_table().state(core).user != kNobody)
             fail("core " + std::to_string(core) + " is used by nobody");
-    board.each([](int number, Slot &) { fail("slot " + std::to_string(number) + " is taken"); });
+    board.each(
+        [](int number, BoardSlot &) { fail("slot " + std::to_string(number) + " is taken"); });
     board.close();
 }
 

@@ -34,7 +34,7 @@ void move_cores(int steps) {
     std::mt19937 random(1);
     for (int step = 0; step < steps; ++step) {
         std::vector<int> slots;
-        board.each([&](int number, const sennit::node::Slot &slot) {
+        board.each([&](int number, const sennit::node::BoardSlot &slot) {
             if (slot.cores.counts.load() != 0)
                 slots.push_back(number);
         });
@@ -67,7 +67,7 @@ int main(int, char **arguments) {
     member.share = membership.share;
     member.priority = membership.precedence.priority;
     member.leftover = membership.precedence.leftover;
-    Slot *const slot = board.join(1000 + std::strtoull(arguments[2], nullptr, 10), member);
+    BoardSlot *const slot = board.join(1000 + std::strtoull(arguments[2], nullptr, 10), member);
     if (!slot)
         return 1;
     share.begin(board, *slot);

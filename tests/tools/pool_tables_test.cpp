@@ -129,7 +129,7 @@ TEST(Top, TellsTheSpeedUpThatWasMeasured) {
     node::ProcessInfo member;
     for (int core = 0; core < 4; ++core)
         member.cores.add(core);
-    node::Slot *const slot = board.join(7, member);
+    node::BoardSlot *const slot = board.join(7, member);
     node::Share share;
     share.begin(board, *slot);
     EXPECT_EQ(look_at(board).members.at(0).speed_up, 0) << "nothing is measured";

@@ -248,7 +248,7 @@ TEST_F(SharedCores, WhatTheDeadHeldIsFree) {
         member.cores.add(1);
         if (!board.open((folder_ + "/board").c_str(), reason))
             _exit(1);
-        Slot *const slot = board.join(9, member);
+        BoardSlot *const slot = board.join(9, member);
         Share share;
         share.begin(board, *slot);
         share.take(kNobody);

@@ -65,7 +65,7 @@ class Node : public testing::Test {
     }
     static int members(Board &board, std::uint64_t job) {
         int count = 0;
-        board.each([&](int, const Slot &slot) { count += slot.job.load() == job; });
+        board.each([&](int, const BoardSlot &slot) { count += slot.job.load() == job; });
         return count;
     }
 
@@ -135,12 +135,12 @@ void leave_unused(const std::string &path) {
 TEST_F(Node, MembersAreSeenUntilTheyLeave) {
     const auto board = open();
     const auto other = open();
-    Slot *const one = board->join(7, member(1));
-    Slot *const two = other->join(7, member(2));
+    BoardSlot *const one = board->join(7, member(1));
+    BoardSlot *const two = other->join(7, member(2));
     ASSERT_NE(one, nullptr);
     ASSERT_NE(two, nullptr);
     int ranks = 0;
-    board->each([&](int, const Slot &slot) {
+    board->each([&](int, const BoardSlot &slot) {
         EXPECT_EQ(slot.job.load(), 7U);
         ranks += slot.member.rank;
     });
@@ -157,10 +157,10 @@ TEST_F(Node, MembersAreSeenUntilTheyLeave) {
 // exec() keeps the process's number and the time of its start.
 TEST_F(Node, WhatTheProgramBeforeExecLeftIsFreed) {
     const auto board = open();
-    Slot *const past = board->join(7, member(1));
+    BoardSlot *const past = board->join(7, member(1));
     past->image ^= 1;
     past->cores.counts.store(1);
-    Slot *const now = board->join(8, member(1));
+    BoardSlot *const now = board->join(8, member(1));
     EXPECT_EQ(now, past);
     EXPECT_EQ(members(*board, 7), 0);
     EXPECT_EQ(members(*board, 8), 1);
@@ -173,22 +173,22 @@ TEST_F(Node, WhatTheProgramBeforeExecLeftIsFreed) {
 TEST_F(Node, WhatWasInHandsWhenExecCameIsFreed) {
     const auto board = open();
     for (int i = 0; i < 2; ++i) {
-        Slot &left = board->slot(i);
+        BoardSlot &left = board->slot(i);
         left.holder.store(own_identity());
         left.image = i == 0 ? own_image() ^ 1 : 0;
         left.cores.counts.store(i == 0 ? 1 : 0);
     }
-    Slot *const now = board->join(8, member(1));
+    BoardSlot *const now = board->join(8, member(1));
     ASSERT_NE(now, nullptr);
     EXPECT_EQ(board->number_of(*now), 0) << "the first one was freed";
     EXPECT_EQ(now->cores.counts.load(), 0U) << "with what was in it";
     EXPECT_EQ(board->slot(1).holder.load(), 0U);
     // Who shares cores sweeps, also by another library of the process, which has no lock of ours.
     now->cores.counts.store(1);
-    Slot &swept = board->slot(1);
+    BoardSlot &swept = board->slot(1);
     swept.image = own_image() ^ 1;
     swept.holder.store(own_identity());
-    Slot *const second = board->join(9, member(1));
+    BoardSlot *const second = board->join(9, member(1));
     ASSERT_NE(second, nullptr);
     EXPECT_EQ(board->number_of(*second), 2) << "nobody takes from its hands what is swept just now";
     swept.holder.store(0);
@@ -254,7 +254,7 @@ TEST_F(Node, AFullBoardRefusesUntilSomebodyDies) {
         return theirs.open(path_.c_str(), reason) && theirs.join(7, member(0));
     });
     int taken = 1;
-    while (Slot *slot = board->join(8, member(taken))) {
+    while (BoardSlot *slot = board->join(8, member(taken))) {
         ASSERT_NE(slot, nullptr);
         ASSERT_LT(++taken, kMostSlots + 1);
     }
@@ -451,9 +451,9 @@ TEST_F(Node, ManyComeAndGo) {
                 Board mine;
                 Reason reason;
                 ASSERT_TRUE(mine.open(path_.c_str(), reason)) << reason.text;
-                Slot *const slot = mine.join(9, member(t));
+                BoardSlot *const slot = mine.join(9, member(t));
                 ASSERT_NE(slot, nullptr);
-                mine.each([&](int, Slot &other) { other.bell.ring(); });
+                mine.each([&](int, BoardSlot &other) { other.bell.ring(); });
                 mine.leave(*slot);
                 mine.close();
             }
@@ -581,13 +581,13 @@ TEST_F(Node, PlacesOfJobsThatLiveAreKeptAndThoseOfTheDeadAreNot) {
 
 TEST_F(Node, ASlotsPartHasComeToNoCallOfThisProcess) {
     const auto board = open();
-    Slot *const slot = board->join(7, member(0));
+    BoardSlot *const slot = board->join(7, member(0));
     ASSERT_NE(slot, nullptr);
     const int number = board->number_of(*slot);
     board->part(number).came.store(1);
     board->part(number).posted[3].post(1, 7);
     board->leave(*slot);
-    Slot *const next = board->join(8, member(0));
+    BoardSlot *const next = board->join(8, member(0));
     ASSERT_EQ(board->number_of(*next), number);
     EXPECT_FALSE(board->part(number).has_come(1));
     EXPECT_EQ(board->part(number).posted[3].call_if_posted(1), 0U);

@@ -34,7 +34,7 @@ class SharedCores : public testing::Test {
     // cores of several, and sleeps when the system says so: only tests of sleepers tell threads.
     struct Process {
         Board &board;
-        Slot *slot;
+        BoardSlot *slot;
         Share share;
         Process(Board &its, std::uint64_t job, int cores, bool tells_threads = false) : board(its) {
             ProcessInfo member;

@@ -117,7 +117,7 @@ TEST(Sound, ABoardKnowsItsSlotsAndTheUsersOfItsCores) {
     ASSERT_TRUE(board.open((folder + "/board").c_str(), reason)) << reason.text;
     ASSERT_NE(board.join(7, node::ProcessInfo{}), nullptr);
     EXPECT_TRUE(board.is_sound());
-    node::Slot &beyond = board.slot(board.slots_end()); // nobody has taken it
+    node::BoardSlot &beyond = board.slot(board.slots_end()); // nobody has taken it
     beyond.job.store(7);
     EXPECT_FALSE(board.is_sound());
     beyond.job.store(0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a ring wakes a worker (ranks/fibers/turns.h).
+// When a ring wakes a carrier (ranks/fibers/turns.h).
+#include "ranks/fibers/carrier.h"
 #include "ranks/fibers/home.h"
 #include "ranks/fibers/turns.h"
-#include "ranks/fibers/worker.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 namespace sennit::virt {
 namespace {
 
-// Of two workers, one runs `self`, and the other one sleeps.
-class TwoWorkers : public FiberTurns {
+// Of two carriers, one runs `self`, and the other one sleeps.
+class TwoCarriers : public FiberTurns {
   public:
-    TwoWorkers() : FiberTurns(g_rank_fiber_calls) {
-        workers_end_.store(2);
+    TwoCarriers() : FiberTurns(g_rank_fiber_calls) {
+        carriers_end_.store(2);
         sleeping_.store(1);
     }
     // Of which a ring for `fiber` is the first one.
@@ -26,15 +26,15 @@ class TwoWorkers : public FiberTurns {
     }
 };
 
-// The one that rings waits soon. If it has to leave its worker to the other one, that one waits for
-// this; if each can have a worker, it begins at once.
-TEST(Turns, ARingWakesAWorkerIfEachFiberCanHaveOne) {
-    TwoWorkers turns;
-    Worker worker;
+// The one that rings waits soon. If it has to leave its carrier to the other one, that one waits
+// for this; if each can have a carrier, it begins at once.
+TEST(Turns, ARingWakesACarrierIfEachFiberCanHaveOne) {
+    TwoCarriers turns;
+    Carrier carrier;
     RankFiber *const self = turns.fibers().add(nullptr);
     RankFiber *const other = turns.fibers().add(nullptr);
     ASSERT_TRUE(self && other);
-    self->worker.store(&worker);
+    self->carrier.store(&carrier);
     EXPECT_EQ(turns.wakes_by(*other, *self), 1U);
     ASSERT_TRUE(turns.fibers().add(nullptr));
     EXPECT_EQ(turns.wakes_by(*other, *self), 0U);

@@ -282,7 +282,7 @@ void NumberedCall::look_around_for_others() {
     look_around(own.call.load(std::memory_order_relaxed), assembled_.counted_);
 }
 
-const node::Slot &NumberedCall::slot_of(int rank) const {
+const node::BoardSlot &NumberedCall::slot_of(int rank) const {
     return assembled_.board_->slot(assembled_.neighbours_.slot_of(assembled_.comm_, rank));
 }
 
@@ -291,7 +291,7 @@ const node::Slot &NumberedCall::slot_of(int rank) const {
 // stopped comes when it is let go on, which may be never: whoever finds it stopped at two looks
 // says so, once. Between them it may be on its way. True: it was found stopped for the first time.
 bool NumberedCall::is_missing(int rank) {
-    const node::Slot &slot = slot_of(rank);
+    const node::BoardSlot &slot = slot_of(rank);
     const node::Identity holder = slot.holder.load(std::memory_order_relaxed);
     if (slot.job.load(std::memory_order_relaxed) !=
             slot_of(assembled_.rank_).job.load(std::memory_order_relaxed) ||

@@ -136,7 +136,7 @@ class NumberedCall {
     void look_around_for_others();
     // A test was in vain. True: it is time to look what the others do.
     bool is_time_to_look();
-    const node::Slot &slot_of(int rank) const;
+    const node::BoardSlot &slot_of(int rank) const;
     bool is_missing(int rank);
     template <class HasCome>
     void look_for_missing(HasCome has_come);

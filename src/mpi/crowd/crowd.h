@@ -26,7 +26,7 @@ struct Crowd {
     Children children{neighbours};
     Yields yields;
     node::Board board;
-    node::Slot *own = nullptr; // on the board; null: there is none
+    node::BoardSlot *own = nullptr; // on the board; null: there is none
     // For our own collectives. So they never meet the program's on MPI_COMM_WORLD, right or wrong.
     MPI_Comm comm{};
 

@@ -24,7 +24,7 @@ void Hops::begin(node::Board &board, std::uint64_t job) {
     neighbours_ = new (std::nothrow) Neighbour[static_cast<std::size_t>(board.slots_end())];
     if (!neighbours_)
         return;
-    board.each([&](int number, const node::Slot &slot) {
+    board.each([&](int number, const node::BoardSlot &slot) {
         if (slot.job.load(std::memory_order_relaxed) != job)
             return;
         neighbours_[number].fiber =
@@ -49,7 +49,7 @@ SENNIT_HOT bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t l
 }
 
 // The one in the slot waits as a fiber. If its host cannot be reached, its time limit wakes it.
-pid_t Hops::wake(const node::Slot &slot, int number) const {
+pid_t Hops::wake(const node::BoardSlot &slot, int number) const {
     Neighbour *const other = neighbours_ ? &neighbours_[number] : nullptr;
     if (own_ && other && other->fiber) {
         own_->calls->ring(*other->fiber, here() ? own_ : nullptr);

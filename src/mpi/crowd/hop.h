@@ -42,13 +42,13 @@ class Hops {
     void yield() const { own_->calls->yield(*own_); }
     // Could another fiber go on where this one runs?
     bool keeps_others() const { return own_->calls->keeps_others(*own_); }
-    void ring(node::Slot &slot, int number) const {
+    void ring(node::BoardSlot &slot, int number) const {
         if (const pid_t host = ring_first(slot, number))
             tell(host);
     }
     // The same, but one in another address space only hears of it when its host is told. Returns
     // the host that has to be told, or 0. So who rings for many tells their host once.
-    pid_t ring_first(node::Slot &slot, int number) const {
+    pid_t ring_first(node::BoardSlot &slot, int number) const {
         pid_t host = 0;
         slot.bell.ring([&] { host = wake(slot, number); });
         return host;
@@ -60,7 +60,7 @@ class Hops {
         virt::RankFiber *fiber = nullptr; // null: in another address space
         std::atomic<pid_t> host{0};       // of that one; 0: nobody has asked yet
     };
-    pid_t wake(const node::Slot &slot, int number) const;
+    pid_t wake(const node::BoardSlot &slot, int number) const;
 
     virt::RankFiber *own_ = nullptr;  // null: this rank is no rank fiber
     std::uintptr_t thread_ = 0;       // its thread pointer

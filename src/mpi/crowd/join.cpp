@@ -94,7 +94,7 @@ bool outnumber(std::uint64_t job) {
     node::Cores cores = cores_of_program();
     int threads = 0;
     if (g_crowd.own)
-        g_crowd.board.each([&](int, const node::Slot &slot) {
+        g_crowd.board.each([&](int, const node::BoardSlot &slot) {
             if (slot.job.load(std::memory_order_relaxed) != job)
                 return;
             threads += slot.member.threads;
@@ -109,7 +109,7 @@ bool outnumber(std::uint64_t job) {
 // a core to who would not have one of the system's in any case.
 bool has_teams(std::uint64_t job) {
     bool found = false;
-    g_crowd.board.each([&](int, const node::Slot &slot) {
+    g_crowd.board.each([&](int, const node::BoardSlot &slot) {
         found =
             found || (slot.job.load(std::memory_order_relaxed) == job && slot.member.threads > 1);
     });

@@ -47,7 +47,7 @@ int free_ranks(MPI_Comm, int, void *ranks, void *) {
 
 } // namespace
 
-void Neighbours::begin(node::Board &board, node::Slot *own, std::uint64_t job) {
+void Neighbours::begin(node::Board &board, node::BoardSlot *own, std::uint64_t job) {
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto make_key = SENNIT_BARE(Comm_create_keyval);
@@ -70,7 +70,7 @@ void Neighbours::begin(node::Board &board, node::Slot *own, std::uint64_t job) {
 
 void Neighbours::find_slots(node::Board &board, std::uint64_t job) {
     int found = 0;
-    board.each([&](int number, const node::Slot &slot) {
+    board.each([&](int number, const node::BoardSlot &slot) {
         const int member = slot.member.rank;
         if (slot.job.load(std::memory_order_relaxed) != job || member < 0 || member >= world_->size)
             return;

@@ -48,7 +48,7 @@ class Neighbours {
 
     // All ranks of `job` have joined the boards of their nodes. `own` is the slot of this process.
     // Without a board it is null, and nobody is rung.
-    void begin(node::Board &board, node::Slot *own, std::uint64_t job);
+    void begin(node::Board &board, node::BoardSlot *own, std::uint64_t job);
     void after_fork_in_child();
 
     // Arm this rank's bell: from now on a ring makes sleep(the result) return at once
@@ -136,7 +136,7 @@ class Neighbours {
     Hops &hops_;
     const Lengths &lengths_;
     node::Board *board_ = nullptr;
-    node::Slot *own_ = nullptr;
+    node::BoardSlot *own_ = nullptr;
     Ranks *world_ = nullptr;
     bool all_have_bells_ = false;
     bool yields_reach_them_ = true;

@@ -21,7 +21,7 @@ struct Process {
     char *statistics_prefix = nullptr; // of the files that SENNIT_STATS asks for
     // The board on which the process shares cores: the MPI library's, or its own, with a slot.
     node::Board board;
-    node::Slot *slot = nullptr;
+    node::BoardSlot *slot = nullptr;
     bool loading = false; // load() has been called
     bool loaded = false;  // load() has returned
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches from one flow of control to another, and the only system calls that a worker can make.
+// Switches from one flow of control to another, and the only system calls that a carrier can make.
 // Both are in assembler, because the kernel lets through exactly the addresses of these few
 // instructions (trap.h).
 #pragma once

@@ -38,34 +38,34 @@ char *allocate(std::size_t size) {
     return memory == MAP_FAILED ? nullptr : static_cast<char *>(memory);
 }
 
-// A worker that a fiber has left still has that one's thread pointer, for the next fiber brings its
-// own: until then it uses no thread-local variable, so little of libc. Before the rest, this.
-void take_own_thread_pointer(const Worker &worker) {
+// A carrier that a fiber has left still has that one's thread pointer, for the next fiber brings
+// its own: until then it uses no thread-local variable, so little of libc. Before the rest, this.
+void take_own_thread_pointer(const Carrier &carrier) {
 #if defined(__x86_64__)
-    asm volatile("wrfsbase %0" : : "r"(worker.thread_pointer) : "memory");
+    asm volatile("wrfsbase %0" : : "r"(carrier.thread_pointer) : "memory");
 #else
-    (void)worker;
+    (void)carrier;
 #endif
 }
 
-// The fiber that nobody else runs, until it leaves; the reason is worker.reason then.
-void run(Worker &worker, RankFiber &fiber) {
-    worker.reason = LeaveReason::waits;
-    worker.preempt.store(0, std::memory_order_relaxed);
-    worker.runs.store(worker.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    fiber.worker.store(&worker, std::memory_order_relaxed);
-    worker.fiber.store(&fiber, std::memory_order_relaxed);
+// The fiber that nobody else runs, until it leaves; the reason is carrier.reason then.
+void run(Carrier &carrier, RankFiber &fiber) {
+    carrier.reason = LeaveReason::waits;
+    carrier.preempt.store(0, std::memory_order_relaxed);
+    carrier.runs.store(carrier.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    fiber.carrier.store(&carrier, std::memory_order_relaxed);
+    carrier.fiber.store(&fiber, std::memory_order_relaxed);
     come_to_thread(fiber);
     if (void *const frame = fiber.frame) {
         fiber.frame = nullptr;
-        fit_frame(frame, worker);
-        sennit_virt_resume(&worker.stack_pointer, frame, fiber.thread_pointer);
+        fit_frame(frame, carrier);
+        sennit_virt_resume(&carrier.stack_pointer, frame, fiber.thread_pointer);
     } else {
-        sennit_virt_switch(&worker.stack_pointer, fiber.stack_pointer, fiber.thread_pointer);
+        sennit_virt_switch(&carrier.stack_pointer, fiber.stack_pointer, fiber.thread_pointer);
     }
     leave_thread(fiber);
-    worker.fiber.store(nullptr, std::memory_order_relaxed);
-    fiber.worker.store(nullptr, std::memory_order_relaxed);
+    carrier.fiber.store(nullptr, std::memory_order_relaxed);
+    fiber.carrier.store(nullptr, std::memory_order_relaxed);
 }
 
 } // namespace
@@ -95,7 +95,7 @@ bool Crew::end_one(RankFiber &fiber) {
     constexpr int tries = 20'000;
     constexpr timespec nap = {0, 100'000};
     for (int i = 0; i < tries; ++i) {
-        Worker *worker = nullptr;
+        Carrier *carrier = nullptr;
         {
             const Guard guard(lock_);
             take_rung();
@@ -113,39 +113,39 @@ bool Crew::end_one(RankFiber &fiber) {
                 fiber.in_use.store(0, std::memory_order_release);
                 return true;
             }
-            worker = fiber.worker.load();
+            carrier = fiber.carrier.load();
         }
-        if (worker)
-            poke(worker->thread.load());
+        if (carrier)
+            poke(carrier->thread.load());
         clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
     }
     return false;
 }
 
-Worker *Crew::hire() {
+Carrier *Crew::hire() {
     char *const memory = allocate(2 * kSignalStack);
     if (!memory)
         return nullptr;
-    auto *worker = new (worker_of_stack(memory + kSignalStack - 1)) Worker;
-    worker->crew = this;
-    worker->turns = this;
+    auto *carrier = new (carrier_of_stack(memory + kSignalStack - 1)) Carrier;
+    carrier->crew = this;
+    carrier->turns = this;
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, work, worker) != 0) {
+    if (pthread_create(&thread, nullptr, work, carrier) != 0) {
         munmap(memory, 2 * kSignalStack);
         return nullptr;
     }
-    while (worker->thread.load(std::memory_order_acquire) == 0)
+    while (carrier->thread.load(std::memory_order_acquire) == 0)
         sched_yield();
-    if (worker->thread.load() > 0) {
+    if (carrier->thread.load() > 0) {
         pthread_detach(thread);
-        return worker;
+        return carrier;
     }
     pthread_join(thread, nullptr); // it may still be on the memory
     munmap(memory, 2 * kSignalStack);
     return nullptr;
 }
 
-// Workers may be missing still: then the next rank tries again.
+// Carriers may be missing still: then the next rank tries again.
 bool Crew::begin_watch() {
     if (!is_watched_)
         is_watched_ = set_traps() && pthread_create(&watcher_, nullptr, watch, this) == 0;
@@ -156,16 +156,16 @@ bool Crew::staff(const cpu_set_t &cores) {
     CPU_OR(&cores_, &cores_, &cores);
     if (!begin_watch())
         return false;
-    const int wanted = std::clamp(CPU_COUNT(&cores_), 1, kMostWorkers);
-    while (workers_end_.load() < wanted) {
-        Worker *const worker = hire();
-        if (!worker)
-            return workers_end_.load() > 0;
-        workers_[workers_end_.load()] = worker;
-        workers_end_.fetch_add(1);
+    const int wanted = std::clamp(CPU_COUNT(&cores_), 1, kMostCarriers);
+    while (carriers_end_.load() < wanted) {
+        Carrier *const carrier = hire();
+        if (!carrier)
+            return carriers_end_.load() > 0;
+        carriers_[carriers_end_.load()] = carrier;
+        carriers_end_.fetch_add(1);
     }
-    for (int i = 0; i < workers_end_.load(); ++i)
-        sched_setaffinity(workers_[i]->thread.load(), sizeof cores_, &cores_);
+    for (int i = 0; i < carriers_end_.load(); ++i)
+        sched_setaffinity(carriers_[i]->thread.load(), sizeof cores_, &cores_);
     return true;
 }
 
@@ -203,7 +203,7 @@ void Crew::take_rung() {
 // Those whose time is over. Returns how long the next one has.
 std::int64_t Crew::wake_late(std::int64_t now) {
     looked_ns_.store(now, std::memory_order_relaxed);
-    std::int64_t left = wait::kWorkerOfFibers.naps.longest_ns;
+    std::int64_t left = wait::kCarrier.naps.longest_ns;
     fibers_.each([&](RankFiber &fiber) {
         lock_.assert_held();
         if (fiber.place.load() != Place::waiting)
@@ -220,14 +220,15 @@ std::int64_t Crew::wake_late(std::int64_t now) {
     return left;
 }
 
-// ---- the workers --------------------------------------------------------------------------------
+// ---- the carriers
+// --------------------------------------------------------------------------------
 
-// Those without a party first: they will soon have one. `others`: another worker could run one,
+// Those without a party first: they will soon have one. `others`: another carrier could run one,
 // too.
-RankFiber *Crew::take(Worker &worker, bool &others) {
+RankFiber *Crew::take(Carrier &carrier, bool &others) {
     for (;;) {
         RankFiber *goes_home = nullptr;
-        if (RankFiber *const fiber = take_or_return(worker, others, goes_home))
+        if (RankFiber *const fiber = take_or_return(carrier, others, goes_home))
             return fiber;
         if (!goes_home)
             return nullptr;
@@ -235,10 +236,10 @@ RankFiber *Crew::take(Worker &worker, bool &others) {
     }
 }
 
-RankFiber *Crew::take_or_return(Worker &worker, bool &others, RankFiber *&goes_home) {
+RankFiber *Crew::take_or_return(Carrier &carrier, bool &others, RankFiber *&goes_home) {
     const Guard guard(lock_);
     take_rung();
-    Party *const party = worker.party.load(std::memory_order_relaxed);
+    Party *const party = carrier.party.load(std::memory_order_relaxed);
     for (;;) {
         RankFiber *fiber = partyless_.pop();
         if (!fiber && party)
@@ -274,20 +275,20 @@ void Crew::send_home(RankFiber &fiber) {
     fiber.senders.fetch_sub(1, std::memory_order_release); // pairs with end_one()
 }
 
-// The fiber has left the worker: nobody but us knows where it is.
-void Crew::settle(Worker &worker, RankFiber &fiber) {
-    if (settle_or_return(worker, fiber))
+// The fiber has left the carrier: nobody but us knows where it is.
+void Crew::settle(Carrier &carrier, RankFiber &fiber) {
+    if (settle_or_return(carrier, fiber))
         send_home(fiber);
 }
 
-bool Crew::settle_or_return(Worker &worker, RankFiber &fiber) {
+bool Crew::settle_or_return(Carrier &carrier, RankFiber &fiber) {
     const Guard guard(lock_);
     if (fiber.doomed.load() != 0) {
         fiber.go(Place::gone);
-    } else if (worker.reason == LeaveReason::home || fiber.wanted_home.load() != 0) {
+    } else if (carrier.reason == LeaveReason::home || fiber.wanted_home.load() != 0) {
         begin_return(fiber);
         return true;
-    } else if (worker.reason == LeaveReason::yields) {
+    } else if (carrier.reason == LeaveReason::yields) {
         make_ready(fiber);
     } else {
         fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h
@@ -297,8 +298,8 @@ bool Crew::settle_or_return(Worker &worker, RankFiber &fiber) {
     return false;
 }
 
-bool Crew::anything_for(const Worker &worker) const {
-    const Party *const party = worker.party.load(std::memory_order_relaxed);
+bool Crew::anything_for(const Carrier &carrier) const {
+    const Party *const party = carrier.party.load(std::memory_order_relaxed);
     return rung_.any(fibers_.end(), std::memory_order_relaxed) ||
            abroad_.load(std::memory_order_relaxed) != 0 ||
            partyless_.count.load(std::memory_order_relaxed) != 0 ||
@@ -307,15 +308,15 @@ bool Crew::anything_for(const Worker &worker) const {
 }
 
 // The owner of the core wants it back; or, without a core, there may be one now.
-bool Crew::is_to_leave(const Worker &worker) const {
-    const Party *const party = worker.party.load(std::memory_order_acquire);
-    return party && party->share->is_to_leave(worker.hold.load(std::memory_order_relaxed));
+bool Crew::is_to_leave(const Carrier &carrier) const {
+    const Party *const party = carrier.party.load(std::memory_order_acquire);
+    return party && party->share->is_to_leave(carrier.hold.load(std::memory_order_relaxed));
 }
 
-// For a program that has fibers ready and for which no other worker asks. False: there is none. The
-// worker counts as one that searches: nobody wakes another one for the same program. It looks at
-// everything afterwards.
-bool Crew::ask_for_core(Worker &worker) {
+// For a program that has fibers ready and for which no other carrier asks. False: there is none.
+// The carrier counts as one that searches: nobody wakes another one for the same program. It looks
+// at everything afterwards.
+bool Crew::ask_for_core(Carrier &carrier) {
     Party *party;
     {
         const Guard guard(lock_);
@@ -323,11 +324,11 @@ bool Crew::ask_for_core(Worker &worker) {
     }
     if (!party)
         return false;
-    give_core(worker);
+    give_core(carrier);
     searching_.fetch_add(1);
     if (const auto hold = party->share->take_while(party->ready.count, sched_getcpu())) {
-        worker.hold.store(*hold, std::memory_order_relaxed);
-        worker.party.store(party, std::memory_order_release); // pairs with is_to_leave()
+        carrier.hold.store(*hold, std::memory_order_relaxed);
+        carrier.party.store(party, std::memory_order_release); // pairs with is_to_leave()
     } else {
         party->users.fetch_sub(1, std::memory_order_release); // pairs with Parties::take_unused()
     }
@@ -336,32 +337,32 @@ bool Crew::ask_for_core(Worker &worker) {
     return true;
 }
 
-void Crew::give_core(Worker &worker) {
-    Party *const party = worker.party.load(std::memory_order_relaxed);
+void Crew::give_core(Carrier &carrier) {
+    Party *const party = carrier.party.load(std::memory_order_relaxed);
     if (!party)
         return;
-    const node::Hold hold = worker.hold.load(std::memory_order_relaxed);
-    const std::uint32_t runs = worker.runs.load(std::memory_order_relaxed);
-    party->share->note_progress(runs - std::exchange(worker.runs_told, runs));
+    const node::Hold hold = carrier.hold.load(std::memory_order_relaxed);
+    const std::uint32_t runs = carrier.runs.load(std::memory_order_relaxed);
+    party->share->note_progress(runs - std::exchange(carrier.runs_told, runs));
     if (hold && party->share->is_to_leave(hold))
         party->share->give_recalled(hold);
     else
         party->share->give(hold);
-    worker.party.store(nullptr, std::memory_order_relaxed);
+    carrier.party.store(nullptr, std::memory_order_relaxed);
     party->users.fetch_sub(1, std::memory_order_release); // pairs with Parties::take_unused()
 }
 
-void Crew::idle(Worker &worker) {
+void Crew::idle(Carrier &carrier) {
     searching_.fetch_add(1);
     wait::Ladder ladder;
     do {
-        if (anything_for(worker)) {
+        if (anything_for(carrier)) {
             searching_.fetch_sub(1);
             return;
         }
         cpu_relax();
-    } while (ladder.counts(wait::kWorkerOfFibers));
-    give_core(worker);
+    } while (ladder.counts(wait::kCarrier));
+    give_core(carrier);
     std::int64_t nap;
     {
         const Guard guard(lock_);
@@ -370,18 +371,18 @@ void Crew::idle(Worker &worker) {
     const std::uint32_t seen = wakes_.load();
     sleeping_.fetch_add(1);
     searching_.fetch_sub(1);
-    if (nap > 0 && !anything_for(worker)) {
-        for (int i = 0; i < workers_end_.load(); ++i)
-            if (workers_[i] != &worker && workers_[i]->fiber.load(std::memory_order_relaxed))
-                nap = std::min(nap, wait::kWorkerOfFibers.naps.shortest_ns);
+    if (nap > 0 && !anything_for(carrier)) {
+        for (int i = 0; i < carriers_end_.load(); ++i)
+            if (carriers_[i] != &carrier && carriers_[i]->fiber.load(std::memory_order_relaxed))
+                nap = std::min(nap, wait::kCarrier.naps.shortest_ns);
         sleep_on(wakes_, seen, nap);
     }
     sleeping_.fetch_sub(1);
 }
 
 // Nobody else does while there is always a fiber to run.
-void Crew::look_at_clock(Worker &worker) {
-    take_own_thread_pointer(worker);
+void Crew::look_at_clock(Carrier &carrier) {
+    take_own_thread_pointer(carrier);
     const std::int64_t now = monotonic_ns();
     if (now - looked_ns_.load(std::memory_order_relaxed) < kLookAtClockNs)
         return;
@@ -389,50 +390,50 @@ void Crew::look_at_clock(Worker &worker) {
         const Guard guard(lock_);
         wake_late(now);
     }
-    if (is_to_leave(worker))
-        give_core(worker);
+    if (is_to_leave(carrier))
+        give_core(carrier);
 }
 
-RankFiber *Crew::next(Worker &worker) {
+RankFiber *Crew::next(Carrier &carrier) {
     for (;;) {
-        if (worker.runs.load(std::memory_order_relaxed) % kRunsToClock == 0)
-            look_at_clock(worker);
-        if (worker.hold.load(std::memory_order_relaxed) && is_to_leave(worker)) {
-            take_own_thread_pointer(worker);
-            give_core(worker);
+        if (carrier.runs.load(std::memory_order_relaxed) % kRunsToClock == 0)
+            look_at_clock(carrier);
+        if (carrier.hold.load(std::memory_order_relaxed) && is_to_leave(carrier)) {
+            take_own_thread_pointer(carrier);
+            give_core(carrier);
         }
         bool others = false;
-        if (RankFiber *const fiber = take(worker, others)) {
+        if (RankFiber *const fiber = take(carrier, others)) {
             if (others)
                 help(); // one wakes the next
             return fiber;
         }
-        take_own_thread_pointer(worker);
-        if (!ask_for_core(worker))
-            idle(worker);
+        take_own_thread_pointer(carrier);
+        if (!ask_for_core(carrier))
+            idle(carrier);
     }
 }
 
 void *Crew::work(void *argument) {
-    auto &worker = *static_cast<Worker *>(argument);
-    prctl(PR_SET_NAME, "sennit-worker");
+    auto &carrier = *static_cast<Carrier *>(argument);
+    prctl(PR_SET_NAME, "sennit-carrier");
 #if defined(__x86_64__)
-    asm volatile("rdfsbase %0" : "=r"(worker.thread_pointer));
+    asm volatile("rdfsbase %0" : "=r"(carrier.thread_pointer));
 #endif
-    const bool well = begin_traps(worker);
-    worker.thread.store(well ? static_cast<pid_t>(call(SYS_gettid)) : -1);
+    const bool well = begin_traps(carrier);
+    carrier.thread.store(well ? static_cast<pid_t>(call(SYS_gettid)) : -1);
     if (!well)
         return nullptr;
     for (;;) {
-        RankFiber *const fiber = worker.crew->next(worker);
-        run(worker, *fiber);
-        worker.crew->settle(worker, *fiber);
+        RankFiber *const fiber = carrier.crew->next(carrier);
+        run(carrier, *fiber);
+        carrier.crew->settle(carrier, *fiber);
     }
 }
 
 // ---- the watcher --------------------------------------------------------------------------------
 
-// Those that are ready end when a worker takes them, those that run are poked.
+// Those that are ready end when a carrier takes them, those that run are poked.
 void Crew::find_homeless() {
     constexpr unsigned away = states(Place::waiting, Place::ready, Place::running);
     fibers_.each([&](RankFiber &fiber) {
@@ -446,7 +447,7 @@ void Crew::find_homeless() {
     });
 }
 
-// While all workers compute, none looks at the clock.
+// While all carriers compute, none looks at the clock.
 void Crew::tick() {
     {
         const Guard guard(lock_);
@@ -458,19 +459,19 @@ void Crew::tick() {
     const bool others = ready_count_.load(std::memory_order_relaxed) != 0;
     if (others)
         help();
-    for (int i = 0; i < workers_end_.load(); ++i) {
-        Worker &worker = *workers_[i];
-        RankFiber *const fiber = worker.fiber.load();
+    for (int i = 0; i < carriers_end_.load(); ++i) {
+        Carrier &carrier = *carriers_[i];
+        RankFiber *const fiber = carrier.fiber.load();
         if (!fiber)
             continue;
-        static std::uint32_t runs_before[kMostWorkers];
-        const std::uint32_t runs = worker.runs.load();
-        if ((others && runs == runs_before[i]) || is_to_leave(worker))
-            worker.preempt.store(1);
+        static std::uint32_t runs_before[kMostCarriers];
+        const std::uint32_t runs = carrier.runs.load();
+        if ((others && runs == runs_before[i]) || is_to_leave(carrier))
+            carrier.preempt.store(1);
         runs_before[i] = runs;
-        if (worker.preempt.load() != 0 || fiber->wanted_home.load() != 0 ||
+        if (carrier.preempt.load() != 0 || fiber->wanted_home.load() != 0 ||
             fiber->doomed.load() != 0)
-            poke(worker.thread.load());
+            poke(carrier.thread.load());
     }
 }
 
@@ -481,7 +482,7 @@ void Crew::measure_ticks() {
     const auto passed_ns = static_cast<double>(monotonic_ns() - since_ns);
     const auto passed = static_cast<double>(ticks() - since);
     if (passed_ns >= kTickNs)
-        tick_rate_.store(static_cast<std::uint64_t>(passed_ns * WorkerClock::kOfRate / passed),
+        tick_rate_.store(static_cast<std::uint64_t>(passed_ns * CarrierClock::kOfRate / passed),
                          std::memory_order_relaxed);
 }
 

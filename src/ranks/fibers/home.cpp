@@ -3,9 +3,9 @@
 
 #include "base/spin.h"
 #include "ranks/fibers/call.h"
+#include "ranks/fibers/carrier.h"
 #include "ranks/fibers/trap.h"
 #include "ranks/fibers/turns.h"
-#include "ranks/fibers/worker.h"
 
 #include <cerrno>
 #include <csignal>
@@ -40,8 +40,8 @@ std::int64_t thread_ns() {
 
 // Of the fiber that the calling kernel thread has, for differences on this thread.
 std::int64_t clock_of(const RankFiber &fiber) {
-    if (Worker *const worker = fiber.worker.load(std::memory_order_relaxed))
-        return worker->clock.now_ns(ticks(), fiber.turns->tick_rate(), thread_ns);
+    if (Carrier *const carrier = fiber.carrier.load(std::memory_order_relaxed))
+        return carrier->clock.now_ns(ticks(), fiber.turns->tick_rate(), thread_ns);
     return thread_ns();
 }
 
@@ -79,8 +79,8 @@ void *parked(void *argument) {
             ++count;
         self.wanted_home.store(1);
         self.turns->ring(self, nullptr);
-        if (Worker *const worker = self.worker.load())
-            self.turns->poke(worker->thread.load());
+        if (Carrier *const carrier = self.carrier.load())
+            self.turns->poke(carrier->thread.load());
     }
     self.wanted_home.store(0, std::memory_order_relaxed);
     const pid_t process = self.process_number();
@@ -135,45 +135,45 @@ bool leave_home(RankFiber &self) {
 
 // Here again; where it is at home, its signals are taken again.
 void arrive(RankFiber &self) {
-    if (!self.worker.load(std::memory_order_relaxed))
+    if (!self.carrier.load(std::memory_order_relaxed))
         call(SYS_rt_sigprocmask, SIG_SETMASK, address(&self.signal_mask), 0,
              sizeof self.signal_mask);
 }
 
-void leave_worker(RankFiber &self, Worker &worker, LeaveReason reason) {
-    worker.reason = reason;
-    sennit_virt_step_back(&self.stack_pointer, worker.stack_pointer);
+void leave_carrier(RankFiber &self, Carrier &carrier, LeaveReason reason) {
+    carrier.reason = reason;
+    sennit_virt_step_back(&self.stack_pointer, carrier.stack_pointer);
 }
 
 bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
     self.watched[0] = one;
     self.watched[1] = other;
     self.limit_ns = limit_ns;
-    if (Worker *const worker = self.worker.load(std::memory_order_relaxed))
-        leave_worker(self, *worker, LeaveReason::waits);
+    if (Carrier *const carrier = self.carrier.load(std::memory_order_relaxed))
+        leave_carrier(self, *carrier, LeaveReason::waits);
     else if (!leave_home(self))
         return false;
     arrive(self);
     return true;
 }
 
-// At home, a yield of the kernel's would be one to workers that spin: for milliseconds. So the flow
-// leaves home, and takes turns with the fibers on the workers.
+// At home, a yield of the kernel's would be one to carriers that spin: for milliseconds. So the
+// flow leaves home, and takes turns with the fibers on the carriers.
 void yield(RankFiber &self) {
-    Worker *const worker = self.worker.load(std::memory_order_relaxed);
+    Carrier *const carrier = self.carrier.load(std::memory_order_relaxed);
     static const std::atomic<std::uint32_t> changed{1};
-    if (!worker && self.turns->any_running() && wait(self, {&changed, 0}, {}, 0))
+    if (!carrier && self.turns->any_running() && wait(self, {&changed, 0}, {}, 0))
         return;
-    if (!worker || !self.turns->others_ready()) {
-        call(SYS_sched_yield); // threads of the ranks share the core with the workers
+    if (!carrier || !self.turns->others_ready()) {
+        call(SYS_sched_yield); // threads of the ranks share the core with the carriers
         return;
     }
-    leave_worker(self, *worker, LeaveReason::yields);
+    leave_carrier(self, *carrier, LeaveReason::yields);
     arrive(self);
 }
 
 bool keeps_others(const RankFiber &self) {
-    return self.worker.load(std::memory_order_relaxed) && self.turns->others_ready();
+    return self.carrier.load(std::memory_order_relaxed) && self.turns->others_ready();
 }
 
 void ring(RankFiber &other, const RankFiber *self) {
@@ -200,8 +200,8 @@ RankFiber *enter(RankFiber &main, pid_t thread) {
 }
 
 void leave(RankFiber &self) {
-    if (Worker *const worker = self.worker.load(std::memory_order_relaxed)) {
-        leave_worker(self, *worker, LeaveReason::home);
+    if (Carrier *const carrier = self.carrier.load(std::memory_order_relaxed)) {
+        leave_carrier(self, *carrier, LeaveReason::home);
         arrive(self);
     }
     self.clock = {};
@@ -265,7 +265,7 @@ std::string impediment_of(unsigned long features, bool dispatches) {
 namespace {
 
 // Each is tried in a way that does nothing. Without it a fiber would stay away from home for ever,
-// or a worker with a fiber that spins.
+// or a carrier with a fiber that spins.
 [[maybe_unused]] const char *forbidden_call() {
     sigset_t none;
     sigemptyset(&none);

@@ -15,8 +15,8 @@ namespace sennit::virt {
 
 extern const RankFiberCalls g_rank_fiber_calls;
 
-// A worker has left the fiber, and does not come back to it: wake its home thread, which goes on as
-// the fiber.
+// A carrier has left the fiber, and does not come back to it: wake its home thread, which goes on
+// as the fiber.
 void return_home(RankFiber &fiber);
 
 // The calling kernel thread is about to run the fiber, or runs it no more (work_clock.h).

@@ -14,7 +14,7 @@ constexpr std::int64_t kForeverNs = std::int64_t{1} << 60;
 // What the party tells of itself: what its ranks do, together. False: they are not on the board.
 bool member_of(node::Board &board, std::uint64_t job, node::ProcessInfo &member) {
     bool found = false;
-    board.each([&](int, const node::Slot &slot) {
+    board.each([&](int, const node::BoardSlot &slot) {
         if (slot.job.load(std::memory_order_relaxed) != job)
             return;
         if (!found) {
@@ -93,7 +93,7 @@ Party *Parties::begin(std::uint64_t job, SpinLock &lock) {
     if (!member_of(board_, job, member))
         return nullptr;
     Party *const party = take_unused();
-    node::Slot *const slot = party ? board_.join(job, member) : nullptr;
+    node::BoardSlot *const slot = party ? board_.join(job, member) : nullptr;
     if (!slot)
         return nullptr;
     delete party->share;
@@ -106,7 +106,7 @@ Party *Parties::begin(std::uint64_t job, SpinLock &lock) {
     return party;
 }
 
-// Workers that still have a core of the party's find that they have lost it, and give it back to
+// Carriers that still have a core of the party's find that they have lost it, and give it back to
 // nobody.
 void Parties::end(Party &party, SpinLock &lock) {
     {

@@ -2,10 +2,10 @@
 // The rank fibers of one program that can go on, and the program's part of the cores of a pool
 // (node/share.h). Each party has a slot of its own on the pool's board, beside those of its ranks.
 //
-// A worker takes a core for a party before it runs the party's fibers. It gives the core back when
+// A carrier takes a core for a party before it runs the party's fibers. It gives the core back when
 // it finds nothing to run, and at its next switch if the owner wants the core. So a program moves
-// to other cores as its fibers move to other workers. One worker at a time asks for a core for a
-// party; when it has got one, and more fibers are ready, it wakes another worker, which asks next.
+// to other cores as its fibers move to other carriers. One carrier at a time asks for a core for a
+// party; when it has got one, and more fibers are ready, it wakes another carrier, which asks next.
 //
 // Fibers of no party need no core. These are all fibers if there is no pool, and those of a program
 // whose party does not exist yet.
@@ -61,16 +61,16 @@ struct ReadyList {
 struct Party {
     std::uint64_t job = 0; // as on the board; 0: no program's
     ReadyList ready;
-    std::atomic<bool> asking{false};    // a worker asks for a core
-    std::atomic<std::int32_t> users{0}; // workers that ask, or have a core
+    std::atomic<bool> asking{false};    // a carrier asks for a core
+    std::atomic<std::int32_t> users{0}; // carriers that ask, or have a core
     node::Share *share = nullptr;       // stays while there are users
-    node::Slot *slot = nullptr;
+    node::BoardSlot *slot = nullptr;
 
     bool is_unserved() const { return ready.count.load(std::memory_order_relaxed) != 0 && !asking; }
 };
 
 // All parties of an address space. One thread, the watcher, begins and ends them, and does the
-// changes that workers see under the crew's lock.
+// changes that carriers see under the crew's lock.
 class Parties {
   public:
     // Programs at once in one address space; those beyond need no cores.

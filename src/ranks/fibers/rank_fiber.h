@@ -6,11 +6,11 @@
 // thread of its OpenMP teams. A fiber is at *home* on the kernel thread that it was started as.
 // There it is like any other thread. When it waits for a message, or for its team, it leaves home:
 // the home thread parks on a small stack of its own. When somebody has rung for the fiber, it goes
-// on again, on one of the host's *workers*: kernel threads, one for each core. A worker goes from
+// on again, on one of the host's *carriers*: kernel threads, one for each core. A carrier goes from
 // one fiber to the next without the kernel.
 //
 // All that a process is to the kernel - its number, descriptors, folder, limits, signals - stays
-// with the home thread. Therefore the kernel lets no system call of a fiber through on a worker
+// with the home thread. Therefore the kernel lets no system call of a fiber through on a carrier
 // (trap.h), but sends a signal instead. Then the fiber goes home, and the home thread makes the
 // call, in the process that it is meant for. The call may block: it holds up nobody but this fiber.
 // A fault is treated in the same way: it happens again at home, to the process whose fault it is. A
@@ -45,7 +45,7 @@
 namespace sennit::virt {
 
 // The processor time of a rank fiber, on all kernel threads that have run it. A kernel thread's own
-// clock tells the time of what it runs, whoever that is: a worker's has other fibers' time in it,
+// clock tells the time of what it runs, whoever that is: a carrier's has other fibers' time in it,
 // and a home thread's stands still while its fiber is away.
 //
 // Only the thread that runs the fiber uses the clock. The thread that asks for the time first
@@ -80,7 +80,7 @@ class WorkClock {
 };
 
 class FiberTurns;
-struct Worker;
+struct Carrier;
 struct Party;
 struct RankFiber;
 
@@ -123,7 +123,7 @@ struct RankFiberCalls {
     // Let other fibers that can go on do so first. If there are none, yield to other threads of the
     // kernel.
     void (*yield)(RankFiber &self);
-    // Is the flow on a worker, and does the worker have other fibers to run?
+    // Is the flow on a carrier, and does the carrier have other fibers to run?
     bool (*keeps_others)(const RankFiber &self);
     // A word that `other` waits on has changed. `self` is null if the caller is no fiber.
     void (*ring)(RankFiber &other, const RankFiber *self);
@@ -150,10 +150,10 @@ struct RankFiber {
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;
-    std::int32_t number = 0;       // in the table of fibers
-    bool is_pooled = false;        // workers take cores of the pool's board, where the job is known
-    std::atomic<pid_t> process{0}; // a main flow has it: process_number()
-    std::atomic<pid_t> thread{0};  // the home thread's number
+    std::int32_t number = 0; // in the table of fibers
+    bool is_pooled = false;  // carriers take cores of the pool's board, where the job is known
+    std::atomic<pid_t> process{0};          // a main flow has it: process_number()
+    std::atomic<pid_t> thread{0};           // the home thread's number
     std::atomic<RankFiber *> main{nullptr}; // of the same rank, or itself; null: nobody uses it
     std::atomic<std::uint32_t> in_use{1};   // 0: whoever needs a fiber may take it
 
@@ -162,8 +162,8 @@ struct RankFiber {
     void *frame = nullptr; // not null: it was interrupted, and goes on by sigreturn from this frame
     std::uintptr_t thread_pointer = 0;
     WorkClock clock;
-    std::atomic<Worker *> worker{nullptr}; // null: at home
-    Watched watched[2] = {};               // what it waits on
+    std::atomic<Carrier *> carrier{nullptr}; // null: at home
+    Watched watched[2] = {};                 // what it waits on
     std::int64_t limit_ns = 0;
     std::int64_t deadline_ns = 0;           // 0: nobody has looked at the clock yet
     std::uint64_t signal_mask = 0;          // of the home thread, while it is away
@@ -184,7 +184,7 @@ struct RankFiber {
     // takes the listener out, and rings for it, too.
     std::atomic<RankFiber *> listener{nullptr};
     // The number that its job has on the pool's board. All ranks of the job are there. 0: the
-    // workers need no core for it.
+    // carriers need no core for it.
     std::atomic<std::uint64_t> job{0};
 
     // ---- how others reach it
@@ -194,7 +194,7 @@ struct RankFiber {
     // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
     Party *party = nullptr; // null: not known yet, or of none
-    // Workers that tell the home thread, without the lock, that it has the fiber again. Meanwhile
+    // Carriers that tell the home thread, without the lock, that it has the fiber again. Meanwhile
     // the rank does not end.
     std::atomic<std::uint32_t> senders{0};
 
@@ -206,7 +206,7 @@ struct RankFiber {
         const RankFiber *const of_rank = main.load(std::memory_order_relaxed);
         return of_rank ? of_rank->process.load(std::memory_order_relaxed) : 0;
     }
-    // Go to another place. Called by the one that has the fiber now: the fiber itself, its worker,
+    // Go to another place. Called by the one that has the fiber now: the fiber itself, its carrier,
     // or the crew under its lock.
     void go(Place to, std::memory_order order = std::memory_order_seq_cst) {
         SENNIT_ASSERT((after(place.load(std::memory_order_relaxed)) & states(to)) != 0);

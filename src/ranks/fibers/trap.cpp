@@ -53,7 +53,7 @@ std::size_t extended_size(const char *state) {
     return words[0] == magic ? words[1] : legacy;
 }
 
-// Out of the way: the next signal of this worker comes to the same stack. False: no room.
+// Out of the way: the next signal of this carrier comes to the same stack. False: no room.
 bool save(RankFiber &fiber, const Context &context) {
     constexpr std::size_t alignment = 64; // of XSAVE
     constexpr std::size_t offset = (sizeof(Context) + alignment - 1) / alignment * alignment;
@@ -117,9 +117,9 @@ std::uint64_t make_call(const Context &context) {
                                            context.rdx, context.r10, context.r8, context.r9));
 }
 
-[[noreturn]] void leave(Worker &worker, LeaveReason reason) {
-    worker.reason = reason;
-    sennit_virt_leave(worker.stack_pointer, worker.thread_pointer);
+[[noreturn]] void leave(Carrier &carrier, LeaveReason reason) {
+    carrier.reason = reason;
+    sennit_virt_leave(carrier.stack_pointer, carrier.thread_pointer);
 }
 
 // A fault of ours: as if there were no handler.
@@ -129,24 +129,25 @@ void die(int signal) {
 }
 
 // Out of the handler of SIGURG, which is blocked there.
-[[noreturn]] void leave_unblocked(Worker &worker, LeaveReason reason) {
+[[noreturn]] void leave_unblocked(Carrier &carrier, LeaveReason reason) {
     const std::uint64_t urgent = std::uint64_t{1} << (SIGURG - 1);
     call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&urgent), 0, sizeof urgent);
-    leave(worker, reason);
+    leave(carrier, reason);
 }
 
-void look_at(Worker &worker, RankFiber &fiber, const Context &context) {
+void look_at(Carrier &carrier, RankFiber &fiber, const Context &context) {
     if (fiber.doomed.load(std::memory_order_acquire) != 0)
-        leave_unblocked(worker, LeaveReason::gone);
+        leave_unblocked(carrier, LeaveReason::gone);
     if (fiber.wanted_home.load(std::memory_order_acquire) != 0) {
         if (save(fiber, context))
-            leave_unblocked(worker, LeaveReason::home);
-    } else if (worker.preempt.exchange(0, std::memory_order_relaxed) != 0 && save(fiber, context)) {
-        leave_unblocked(worker, LeaveReason::yields);
+            leave_unblocked(carrier, LeaveReason::home);
+    } else if (carrier.preempt.exchange(0, std::memory_order_relaxed) != 0 &&
+               save(fiber, context)) {
+        leave_unblocked(carrier, LeaveReason::yields);
     }
 }
 
-void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
+void system_call_of(Carrier &carrier, RankFiber &fiber, Context &context) {
     switch (context.rax) {
     case SYS_getpid:
         context.rax = static_cast<std::uint64_t>(fiber.process_number());
@@ -155,11 +156,11 @@ void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
         context.rax = static_cast<std::uint64_t>(fiber.thread.load(std::memory_order_relaxed));
         return;
     case SYS_sched_yield:
-        // Where no rank can go on, to the ranks' threads: they share the core with the workers.
+        // Where no rank can go on, to the ranks' threads: they share the core with the carriers.
         if (!fiber.turns->others_ready())
             context.rax = make_call(context);
         else if (context.rax = 0; save(fiber, context))
-            leave(worker, LeaveReason::yields);
+            leave(carrier, LeaveReason::yields);
         return;
     default:
         break;
@@ -172,26 +173,26 @@ void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
     context.rip -= length_of_syscall;
     if (!save(fiber, context))
         die(SIGSYS);
-    leave(worker, LeaveReason::home);
+    leave(carrier, LeaveReason::home);
 }
 
 void trap(int signal, siginfo_t *info, void *frame) {
     auto &context = *static_cast<Context *>(frame);
-    Worker &worker = *worker_of_stack(&context);
-    RankFiber *const fiber = worker.fiber.load(std::memory_order_relaxed);
+    Carrier &carrier = *carrier_of_stack(&context);
+    RankFiber *const fiber = carrier.fiber.load(std::memory_order_relaxed);
     const bool ours = !fiber || is_ours(context.rip);
     if (signal == SIGURG) {
         if (info->si_code == SI_USER) // a poke is for a thread: SI_TKILL
-            worker.turns->hear_abroad();
+            carrier.turns->hear_abroad();
         if (!ours)
-            look_at(worker, *fiber, context);
+            look_at(carrier, *fiber, context);
         return;
     }
     if (signal == SIGSYS) {
         if (ours)
             context.rax = make_call(context);
         else
-            system_call_of(worker, *fiber, context);
+            system_call_of(carrier, *fiber, context);
         return;
     }
     if (ours)
@@ -200,7 +201,7 @@ void trap(int signal, siginfo_t *info, void *frame) {
         --context.rip; // int3 comes after the fact
     if (!save(*fiber, context))
         return die(signal);
-    leave(worker, LeaveReason::home);
+    leave(carrier, LeaveReason::home);
 }
 
 std::uint64_t all_but_traps() {
@@ -210,12 +211,12 @@ std::uint64_t all_but_traps() {
     return mask;
 }
 
-// Above the worker itself.
-stack_t signal_stack_of(const Worker &worker) {
+// Above the carrier itself.
+stack_t signal_stack_of(const Carrier &carrier) {
     constexpr std::size_t head = 4096;
-    static_assert(sizeof(Worker) <= head);
+    static_assert(sizeof(Carrier) <= head);
     stack_t stack{};
-    stack.ss_sp = const_cast<char *>(reinterpret_cast<const char *>(&worker)) + head;
+    stack.ss_sp = const_cast<char *>(reinterpret_cast<const char *>(&carrier)) + head;
     stack.ss_size = kSignalStack - head;
     return stack;
 }
@@ -239,8 +240,8 @@ bool set_traps() {
     return well;
 }
 
-bool begin_traps(Worker &worker) {
-    const stack_t stack = signal_stack_of(worker);
+bool begin_traps(Carrier &carrier) {
+    const stack_t stack = signal_stack_of(carrier);
     const std::uint64_t mask = all_but_traps();
     return call(SYS_sigaltstack, reinterpret_cast<long>(&stack), 0) == 0 &&
            call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, sizeof mask) ==
@@ -250,10 +251,10 @@ bool begin_traps(Worker &worker) {
                 sennit_virt_calls_end - sennit_virt_calls_begin, 0) == 0;
 }
 
-void fit_frame(void *frame, const Worker &worker) {
+void fit_frame(void *frame, const Carrier &carrier) {
     auto &context = *static_cast<Context *>(frame);
     context.mask = all_but_traps();
-    context.stack = signal_stack_of(worker);
+    context.stack = signal_stack_of(carrier);
 }
 
 void fit_frame(void *frame, const RankFiber &home) {

@@ -2,7 +2,7 @@
 #include "ranks/fibers/turns.h"
 
 #include "ranks/fibers/call.h"
-#include "ranks/fibers/worker.h"
+#include "ranks/fibers/carrier.h"
 
 #include <csignal>
 #include <sys/syscall.h>
@@ -16,13 +16,13 @@ void FiberTurns::ring(RankFiber &fiber, const RankFiber *self) {
     const RungSet::Added added = rung_.add(fiber.number);
     if (added == RungSet::Added::again)
         return;
-    // A fiber that rings will soon wait itself, and its worker looks at the set then. But if each
-    // fiber can have a worker of its own, they wait in tests (mpi/crowd/vigil.h), and hear of
+    // A fiber that rings will soon wait itself, and its carrier looks at the set then. But if each
+    // fiber can have a carrier of its own, they wait in tests (mpi/crowd/vigil.h), and hear of
     // messages sooner than by rings.
-    const bool soon = self && self->worker.load(std::memory_order_relaxed) &&
+    const bool soon = self && self->carrier.load(std::memory_order_relaxed) &&
                       added == RungSet::Added::first &&
                       ready_count_.load(std::memory_order_relaxed) == 0 &&
-                      fibers_.end() > workers_end_.load(std::memory_order_relaxed);
+                      fibers_.end() > carriers_end_.load(std::memory_order_relaxed);
     if (!soon)
         help();
 }

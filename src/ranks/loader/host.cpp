@@ -318,7 +318,7 @@ class Host {
     SignalQueue signals_;
     Descriptor spare_; // turn_away()
     AddressSpace address_space_;
-    // There is a rank fiber, or was. Never deleted: its workers run until the process ends.
+    // There is a rank fiber, or was. Never deleted: its carriers run until the process ends.
     virt::Crew *crew_ = nullptr;
     std::vector<Member> members_;
     std::vector<Guest> guests_; // in the order in which they have come

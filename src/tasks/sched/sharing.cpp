@@ -16,7 +16,7 @@
 
 namespace sennit::sched {
 
-void begin_sharing(node::Board &board, node::Slot &slot) {
+void begin_sharing(node::Board &board, node::BoardSlot &slot) {
     share().begin(board, slot);
     set_sharing(true);
     poll::look_further(true);

@@ -11,7 +11,7 @@
 namespace sennit::sched {
 
 // Take part, with a slot of a board that stays mapped. The calling thread computes. Once.
-void begin_sharing(node::Board &board, node::Slot &slot);
+void begin_sharing(node::Board &board, node::BoardSlot &slot);
 void end_sharing();
 // Could one more thread have a core now? A hint.
 bool could_have_more_cores();

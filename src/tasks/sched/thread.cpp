@@ -18,7 +18,7 @@ namespace sennit::sched {
 void Thread::yield() {
     constexpr std::uint64_t kLongUs = 10; // it takes as long to find out whose work it waited for
     virt::RankFiber *const own = own_flow();
-    if (SENNIT_UNLIKELY(own != nullptr) && own->worker.load(std::memory_order_relaxed))
+    if (SENNIT_UNLIKELY(own != nullptr) && own->carrier.load(std::memory_order_relaxed))
         return own->calls->yield(*own);
     note_processor();
     std::optional<OwnWork> others;

@@ -57,7 +57,7 @@ class Thread {
     // would be a system call.
     bool sleeps_at_once() const {
         const virt::RankFiber &own = *own_flow();
-        return own.worker.load(std::memory_order_relaxed) ? own.calls->keeps_others(own)
+        return own.carrier.load(std::memory_order_relaxed) ? own.calls->keeps_others(own)
                                                           : crowded() && flow();
     }
 

@@ -33,5 +33,5 @@ long homecomings() {
 
 int is_away() {
     const sennit::virt::RankFiber *const fiber = own_fiber();
-    return fiber && fiber->worker.load() ? 1 : 0;
+    return fiber && fiber->carrier.load() ? 1 : 0;
 }

@@ -37,7 +37,7 @@ struct Shared {
 
 // Where the caller is. It may be somewhere else in a moment.
 int place(Shared &shared) {
-    const auto worker = reinterpret_cast<std::uintptr_t>(sennit::virt::own_fiber()->worker.load());
+    const auto worker = reinterpret_cast<std::uintptr_t>(sennit::virt::own_fiber()->carrier.load());
     for (int i = 0; i < kPlaces; ++i) {
         std::uintptr_t known = shared.workers[i].load();
         if (known == worker ||

@@ -87,7 +87,7 @@ std::string pool_file(const std::string &name) {
 
 node::Identity find_keeper(node::Board &board) {
     node::Identity found = 0;
-    board.each([&](int, node::Slot &slot) {
+    board.each([&](int, node::BoardSlot &slot) {
         const node::Identity holder = slot.holder.load(std::memory_order_relaxed);
         if (slot.job.load(std::memory_order_relaxed) == keeper_job && node::is_alive(holder))
             found = holder;

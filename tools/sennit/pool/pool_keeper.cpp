@@ -55,7 +55,7 @@ class Keeper {
     const PoolPlan &plan_;
     node::Board board_;
     std::optional<DutyLock> duty_;
-    node::Slot *slot_ = nullptr;
+    node::BoardSlot *slot_ = nullptr;
     std::optional<SignalQueue> signals_;
     std::map<node::Identity, int> members_; // with their descriptors
     std::uint32_t changes_ = 0;
@@ -111,7 +111,7 @@ void Keeper::write_settings() {
 void Keeper::watch_members() {
     std::map<node::Identity, int> present;
     bool dead = false;
-    board_.each([&](int, node::Slot &slot) {
+    board_.each([&](int, node::BoardSlot &slot) {
         const node::Identity holder = slot.holder.load(std::memory_order_relaxed);
         if (holder == 0 || &slot == slot_ || present.contains(holder))
             return;

@@ -13,7 +13,7 @@
 namespace sennit::tool {
 namespace {
 
-MemberNow describe(node::Board &board, int number, node::Slot &slot) {
+MemberNow describe(node::Board &board, int number, node::BoardSlot &slot) {
     const auto get = [](const auto &word) { return word.load(std::memory_order_relaxed); };
     const node::CoreUse &use = slot.cores;
     MemberNow one;
@@ -82,7 +82,7 @@ Snapshot look_at(node::Board &board) {
     Snapshot snapshot;
     snapshot.now_ns = monotonic_ns();
     std::map<std::uint64_t, int> jobs; // the first slot that shares cores, as policies see it
-    board.each([&](int number, node::Slot &slot) {
+    board.each([&](int number, node::BoardSlot &slot) {
         const std::uint64_t job = slot.job.load(std::memory_order_relaxed);
         if (job == 0 || job == keeper_job)
             return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's processor time, for many short questions. The system's clock takes some 0.2 us, which
+// A carrier's processor time, for many short questions. The system's clock takes some 0.2 us, which
 // is longer than a switch from one fiber to the next. The processor's counter of ticks takes some
 // ten nanoseconds, but it also runs while the system gives the processor to another thread. That is
 // not for so short a time as kShort. So a short time since the last question is told in ticks, and
@@ -14,8 +14,8 @@
 
 namespace sennit::virt {
 
-// Used by the worker's thread alone.
-class WorkerClock {
+// Used by the carrier's thread alone.
+class CarrierClock {
   public:
     static constexpr std::uint64_t kShort = 1 << 16;  // ticks: 20 to 30 us
     static constexpr std::uint64_t kOfRate = 1 << 20; // a rate is the nanoseconds of so many
