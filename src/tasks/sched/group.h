@@ -149,7 +149,7 @@ struct alignas(kCacheLine) Slot {
     void move_in_with(Slot &other) { home_.store(&other, std::memory_order_relaxed); }
     bool is_at_home() const { return home() == this; } // one for each worker; a hint for others
     std::uint32_t random = 1;
-    bool full = false;  // the owner's: the queue was found long enough, see crowded()
+    bool full = false;  // the owner's: the queue was found long, see is_long()
     bool alone = false; // the only member of its group
     // Not in a parallel region: programs rely on finding their tasks done.
     bool outside = false;
@@ -200,7 +200,7 @@ struct alignas(kCacheLine) Slot {
     // Are enough tasks queued here, so that the creator had better run its next ones itself? With
     // hysteresis: a creator that refilled the queue for each task that is stolen would spend its
     // time on moving tasks between caches. Not where ordered(): tasks run in order.
-    bool crowded(std::uint32_t limit) {
+    bool is_long(std::uint32_t limit) {
         const std::uint32_t count = queue.count();
         if (full != (count >= (full ? limit / 2 : limit)))
             full = !full;

@@ -439,7 +439,7 @@ inline bool may_suspend() {
 inline bool throttled(sched::Worker &worker) {
     sched::Slot &slot = *worker.slot;
     return (SENNIT_UNLIKELY(slot.alone) && detail::at_once(worker)) ||
-           slot.crowded(detail::g_throttle);
+           slot.is_long(detail::g_throttle);
 }
 void setup();
 
