@@ -6,12 +6,12 @@
 #     {apps}/gauss-seidel-{paired}-{mpi} {part.capitalize()}
 # script: apps.gauss_seidel.input if="mpi == mpis[0]" mpi=all timeout=300 -- --sennit {sennit} --program
 #     {apps}/gauss-seidel-{paired}-{mpi} Input
-# script: apps.gauss_seidel.stock.{mpi} mpi=all timeout=300 -- --mpiexec {mpiexec} --program
+# script: apps.gauss_seidel.stock.{mpi} mpi=all timeout=300 -- --mpiexec {mpiexec} --library {file('sennit-' + mpi)} --program
 #     {apps}/gauss-seidel-{paired}-{mpi} Stock
 """apps/gauss-seidel: every version gives the serial solver's grid bit by bit, under Sennit and under the stock runtime; a run
 that goes on from a checkpoint ends as one that was never interrupted; bad input is one line and exit code 2.
 
-usage: gauss_seidel_test.py [--sennit BIN | --mpiexec BIN] --program BIN [TEST...]
+usage: gauss_seidel_test.py [--sennit BIN | --mpiexec BIN --library LIB] --program BIN [TEST...]
 """
 
 import argparse
@@ -31,11 +31,13 @@ STOCK = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
          "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_WAIT_POLICY": "passive"}
 
 
-def run(ranks, threads, arguments, **environment):
+def run(ranks, threads, arguments, preload="", **environment):
     """(exit code, stdout, lines of the program on stderr). No rank: the program by itself, for Open MPI's mpiexec takes
     seconds to end a job that failed."""
     start = ([OPTIONS.sennit, "run", "-n", str(ranks), "--threads", str(threads)] if OPTIONS.sennit
              else [OPTIONS.mpiexec, "-n", str(ranks)]) if ranks else []
+    if preload: # into the ranks, not into mpiexec
+        start += ["env", f"LD_PRELOAD={preload}"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     done = subprocess.run([*start, OPTIONS.program, *arguments.split()], text=True, timeout=120, capture_output=True,
                           stdin=subprocess.DEVNULL, check=False,
@@ -108,6 +110,10 @@ class Stock(Case):
             self.assertEqual(said, fallback if version.startswith("interop") else [])
             sums.add(checksum)
         self.assertEqual(len(sums), 1)
+
+    def test_detach_on_the_stock_openmp_runtime(self):
+        """With Sennit's library for MPI alone, whose thread runs the callbacks."""
+        self.good(2, 2, f"--version detach {ODD} --check", preload=OPTIONS.library, MPIX_DETACH="progress")
 
 
 class WithFolder(Case):
@@ -197,7 +203,7 @@ class Input(WithFolder):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("--sennit", "--mpiexec", "--program"):
+    for name in ("--sennit", "--mpiexec", "--library", "--program"):
         parser.add_argument(name)
     rest = parser.parse_known_args(namespace=OPTIONS)[1]
     unittest.main(argv=[sys.argv[0], *rest])
