@@ -15,7 +15,9 @@ constexpr std::uint64_t kPrompt = 32;
 } // namespace
 
 int Outlook::end_of_path(const Vertex &vertex) const {
-    return vertex.marked || sends(vertex.profile, true) ? kMostPriority : 0;
+    if (vertex.marked || sends(vertex.profile, true))
+        return kMostPriority;
+    return vertex.leads ? kLeadsPriority : 0;
 }
 
 void Outlook::create(Vertex &fresh, bool listed) {

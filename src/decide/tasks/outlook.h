@@ -17,6 +17,7 @@
 // Thread-safety: the caller serializes all but Profile, sends() and knows_sends().
 #pragma once
 
+#include "decide/tasks/creators.h"
 #include "decide/tasks/profiles.h"
 #include "decide/tasks/rules.h"
 
@@ -32,8 +33,9 @@ struct Vertex {
     Profile *profile = nullptr;      // FA
     Vertex **predecessors = nullptr; // those that had not started yet; the caller's array
     int predecessor_count = 0;
-    std::int16_t floor = 0;  // least priority: the clause's; not handed on to predecessors
+    std::int16_t floor = 0;  // least priority: the clause's, its creator's; not for predecessors
     bool marked : 1 = false; // a send-task, says the program
+    bool leads : 1 = false;  // it creates send-tasks (creators.h)
 
     int priority() const { return path > floor ? path : floor; }
 
@@ -117,7 +119,7 @@ inline int first_priority(const Rules &rules, const Outlook &outlook, const Prof
 }
 
 // Put a new task with dependences, whose first priority is given, into the graph. `fresh` has its
-// predecessors. Returns its priority.
+// predecessors, and knows whether it leads. Returns its priority.
 inline int place(const Rules &rules, Outlook &outlook, Vertex &fresh, int priority) {
     if (rules.clauses == Clauses::marks)
         fresh.marked = priority > 0;

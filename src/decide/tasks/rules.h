@@ -4,6 +4,7 @@
 //
 //     rules.h     what a policy asks for: order of equals, meaning of the priority clause
 //     profiles.h  fa: which tasks send, learned from those that ended
+//     creators.h  sa, fa: what tasks do with those that they create
 //     outlook.h   sa, fa: priorities of the tasks on a path to a send
 //
 // Source: Pereira, Roussel, Carribault, Gautier, "Communication-Aware Task Scheduling Strategy in

@@ -80,6 +80,8 @@ template <unsigned kExtras>
     team.outer = encountering.team;
     team.encountering = &encountering;
     team.encountering_task = worker.task;
+    if (level > 1) // else it stays 0, for a team has a level for good
+        team.inherited = worker.task->flags & Task::kHandsOn;
     team.level = level;
     team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
     team.league = encountering.team->league;

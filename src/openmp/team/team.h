@@ -207,6 +207,7 @@ struct Team final : sched::Group {
     int workers = 0;                // kernel threads: `size`, or less in a virtual team
     int asked = 0;                  // team_key() of the request, also if there were fewer threads
     bool in_use = false;
+    std::uint32_t inherited = 0; // Task::kHandsOn, if the encountering task has it
     enum class Kind : std::uint8_t {
         region,
         opened,  // a region; the program itself calls the part of its first thread
@@ -364,7 +365,7 @@ inline void start_implicit(sched::Worker &worker, Member &member) {
     task.parent = team.encountering_task;
     task.icvs = team.icvs;
     task.taskgroup = nullptr;
-    task.flags = Task::kImplicit;
+    task.flags = Task::kImplicit | team.inherited;
     task.spawned = 0;
     task.folded.store(false, std::memory_order_relaxed);
     task.pending.store(0, std::memory_order_relaxed);

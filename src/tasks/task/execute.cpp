@@ -192,9 +192,14 @@ bool last_reference(Task &task) {
     const std::int64_t change = std::int64_t{task.spawned} * Task::kChild + Task::kEnded;
     task.folded.store(true, std::memory_order_relaxed);
     task.spawned = 0;
+    const void *const entry = task.entry; // the last child may free the task
     const std::int64_t left = task.pending.fetch_add(change, std::memory_order_acq_rel) + change;
     SENNIT_ASSERT(counts_all_children(left));
-    return left == Task::kEnded;
+    if (left == Task::kEnded)
+        return true;
+    if (sched::rules().propagates())
+        note_left_children(entry);
+    return false;
 }
 
 void release_depends(sched::Worker *worker, Task &task, Then then) {

@@ -66,6 +66,8 @@ Priorities g_priorities;
 constinit Everlasting<policy::Profiles> g_everlasting_profiles;
 policy::Profiles &g_profiles = g_everlasting_profiles.object;
 
+constinit policy::Creators g_creators;
+
 void note_verdict(bool changed, bool sends) {
     if (!changed)
         return;
@@ -102,6 +104,68 @@ Profile *profile_of(const Task &task, int dependences) {
     return profile;
 }
 
+// An undeferred task is a part of its creator's work, and so is a region of the task that
+// encounters it. Null: the program's first task, or another one without a priority.
+const Task *creator_of(const Task &task) {
+    const Task *creator = task.parent;
+    while (creator && creator->is(Task::kImplicit | Task::kUndeferred))
+        creator = creator->parent;
+    return creator && creator->is_explicit() ? creator : nullptr;
+}
+
+// The usual case: its creator has no priority, and nothing leads to sends but dependences.
+bool heeds_nobody(const Task &task) {
+    return !task.is(Task::kHandsOn) && !g_creators.any_leads();
+}
+
+// Might it tell that its creator leads to sends? Not of a thread of a region.
+bool tells_of_creator(const Task &task, int priority) {
+    return priority == policy::kMostPriority && !task.parent->is(Task::kImplicit);
+}
+
+void hand_on(Task &task) {
+    if (task.priority > 0)
+        task.flags |= Task::kHandsOn;
+    else if (task.is(Task::kHandsOn))
+        task.flags &= ~Task::kHandsOn;
+}
+
+// A new task is known to send, or to lead to sends: so its creator leads to some.
+SENNIT_NOINLINE void note_leads(const Task &task, bool leads) {
+    const bool sends =
+        sched::rules().clauses == policy::Clauses::marks ||
+        (task.is(Task::kProfiled) && task.profile->verdict() == Profile::Verdict::sends);
+    if (const Task *const creator = creator_of(task); creator && (sends || leads))
+        g_creators.note(creator->entry, policy::Creators::kLeads);
+}
+
+struct Heeded {
+    bool leads; // it creates send-tasks
+    int least;  // priority that its creator hands on
+};
+
+// Control dependences of a new task (decide/tasks/creators.h).
+SENNIT_NOINLINE Heeded heed_creator(const Task &task) {
+    const bool leads = g_creators.has(task.entry, policy::Creators::kLeads);
+    if (leads)
+        note_leads(task, leads);
+    const Task *const creator = creator_of(task);
+    return {leads, creator
+                       ? policy::handed_on(g_creators, creator->entry, creator->current_priority())
+                       : 0};
+}
+
+SENNIT_NOINLINE void heed_control(Task &task) {
+    if (!sched::rules().propagates())
+        return;
+    if (tells_of_creator(task, task.priority))
+        note_leads(task, false);
+    const Heeded heeded = heed_creator(task);
+    const int least = heeded.leads ? policy::kLeadsPriority : 0;
+    task.priority = std::max({task.priority, heeded.least, least});
+    hand_on(task);
+}
+
 } // namespace
 
 void give_priority(Task &task, int dependences) {
@@ -116,6 +180,13 @@ void give_priority(Task &task, int dependences) {
     }
     task.priority = policy::first_priority(rules, g_priorities.outlook, profile, task.priority,
                                            dependences > 0);
+    if (dependences == 0) { // else Linking::finish(), vertex_starts()
+        const bool heeds = !heeds_nobody(task) || tells_of_creator(task, task.priority);
+        if (task.priority > 0)
+            task.flags |= Task::kHandsOn;
+        if (SENNIT_UNLIKELY(heeds))
+            heed_control(task);
+    }
     if (task.priority > 0)
         trace::priority(task.trace_id, task.priority);
 }
@@ -173,10 +244,21 @@ void Linking::finish() {
     vertex->predecessor_count = count_;
     for (int i = 0; i < count_; ++i) // often one
         vertex->predecessors[i] = found_[i];
-    const int priority =
-        policy::place(sched::rules(), g_priorities.outlook, *vertex, task_.priority);
+    int least = 0;
+    if (!heeds_nobody(task_)) {
+        const Heeded heeded = heed_creator(task_);
+        vertex->leads = heeded.leads;
+        least = heeded.least;
+    }
+    int priority = policy::place(sched::rules(), g_priorities.outlook, *vertex, task_.priority);
+    if (SENNIT_UNLIKELY(priority < least)) { // not for its predecessors
+        vertex->floor = static_cast<std::int16_t>(least);
+        priority = least;
+    }
     if (priority != task_.priority)
         trace::priority(task_.trace_id, priority);
+    if (SENNIT_UNLIKELY(tells_of_creator(task_, priority)))
+        note_leads(task_, false);
     task_.priority = priority;
     task_.vertex = vertex;
 }
@@ -185,6 +267,7 @@ void vertex_starts(Task &task) {
     const OutlookGuard guard;
     Vertex &vertex = *task.vertex;
     task.vertex = nullptr;
+    hand_on(task);
     g_priorities.outlook.start(vertex);
     if (SENNIT_UNLIKELY(g_priorities.outlook.overdue()))
         bring_up_to_date();
@@ -197,6 +280,10 @@ void task_sends(Task &task) {
 void task_ended(Task &task) {
     if (!task.is(Task::kSent))
         note_verdict(policy::learn(*task.profile, false), false);
+}
+
+void note_left_children(const void *entry) {
+    g_creators.note(entry, policy::Creators::kLeaves);
 }
 
 PolicyCounters policy_counters() {

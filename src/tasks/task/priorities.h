@@ -76,6 +76,8 @@ inline void note_send(Task &task) {
         task_sends(task);
 }
 void task_ended(Task &task);
+// A task of this function has ended, and left children that have not.
+void note_left_children(const void *entry);
 // Verdicts have changed since priorities were last computed anew: it is done now.
 void reconsider();
 

@@ -162,10 +162,13 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kWorksFor = 1u << 17,   // for `account`
         kOffered = 1u << 18,    // whoever has run another one for the team may take it from a queue
         kTests = 1u << 19,      // has tested in vain for some time
-        kAhead = 1u << 20, // kUndeferred; deferred for the program: nobody waits for its events
-        kPiece = 1u << 21, // kAhead; a part of its parent's work: their parent is the same
-        kNests = 1u << 22, // in a team of one its tasks run at once: LLVM's ABI
+        kAhead = 1u << 20,   // kUndeferred; deferred for the program: nobody waits for its events
+        kPiece = 1u << 21,   // kAhead; a part of its parent's work: their parent is the same
+        kNests = 1u << 22,   // in a team of one its tasks run at once: LLVM's ABI
+        kHandsOn = 1u << 23, // its priority, to its children (priorities.h); their own may, too
     };
+    // What a new task has from its parent.
+    static constexpr std::uint32_t kInherited = kFinal | kWorksFor | kHandsOn;
 
     // The parent of many children has three lines that threads share. It writes the first one when
     // it creates a child. Threads that complete children elsewhere read the second one and write
@@ -265,7 +268,7 @@ inline void set_up(sched::Worker &worker, Task &fresh, void (*invoke)(Task &), v
     fresh.team = parent->team;
     fresh.taskgroup = parent->taskgroup;
     fresh.icvs = parent->icvs;
-    fresh.flags = flags | (parent->flags & (Task::kFinal | Task::kOddWaits | Task::kWorksFor));
+    fresh.flags = flags | (parent->flags & (Task::kInherited | Task::kOddWaits));
     // An untied task may go on elsewhere, so its children are never counted without atomics.
     if (flags & Task::kUntied)
         fresh.folded.store(true, std::memory_order_relaxed);
@@ -483,7 +486,7 @@ inline void end_undeferred(sched::Worker &worker, Task &task) {
 
 inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flags)
     : worker_(worker), parent_(worker.task), task_(worker.spare_tasks),
-      flags_(flags | Task::kUndeferred | (parent_->flags & (Task::kFinal | Task::kWorksFor))) {
+      flags_(flags | Task::kUndeferred | (parent_->flags & Task::kInherited)) {
     if (SENNIT_UNLIKELY(!task_))
         task_ = detail::make_spare(worker);
     worker.spare_tasks = task_->parent;
