@@ -107,7 +107,7 @@ foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CM
              SENNIT_MPIS SENNIT_PAIRED_mpich SENNIT_PAIRED_openmpi
              SENNIT_MPICH_CC SENNIT_MPICH_CXX SENNIT_MPICH_FC SENNIT_MPICH_EXEC
              SENNIT_OPENMPI_CC SENNIT_OPENMPI_CXX SENNIT_OPENMPI_FC SENNIT_OPENMPI_EXEC
-             SENNIT_VALGRIND SENNIT_TASKSET SENNIT_SLURM SENNIT_PKG_CONFIG
+             SENNIT_VALGRIND SENNIT_TASKSET SENNIT_SLURM SENNIT_PKG_CONFIG SENNIT_FFTW_LIBRARY
              clang_resources libomptarget_dir ${sanitizers} sanitizer mpich_includes ${settings_of_mpis} fortran_libraries
              stock_runtimes objects beside left_out targets)
     string(APPEND settings "${name}=${${name}}\n")

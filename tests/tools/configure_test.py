@@ -29,14 +29,16 @@ def left_out(*off, more=()):
 
 def test_one_mpi_and_gcc_alone():
     line, plan = left_out("SENNIT_MPICH_CC", "SENNIT_CLANG", "SENNIT_GFORTRAN", "SENNIT_FLANG",
-                          "SENNIT_SIMGRID_LIBRARY", "SENNIT_PNG_LIBRARY", "SENNIT_HDF5_LIBRARY")
-    for words in ("Clang", "GCC (gfortran)", "Flang", "plug-in", "mpich", "simgrid", "libpng-dev", "libhdf5-dev"):
+                          "SENNIT_SIMGRID_LIBRARY", "SENNIT_PNG_LIBRARY", "SENNIT_HDF5_LIBRARY",
+                          "SENNIT_FFTW_LIBRARY")
+    for words in ("Clang", "GCC (gfortran)", "Flang", "plug-in", "mpich", "simgrid", "libpng-dev", "libhdf5-dev",
+                  "libfftw3-dev"):
         assert words in line, line
     assert "openmpi" not in line, line
     assert "-o lib/libsennit-openmpi.so" in plan and "-o lib/libsennit-mpich" not in plan
     assert "clang" not in plan and "mpif90" not in plan
     assert "/apps/gauss-seidel-gcc-openmpi" in plan
-    assert not any(word in plan for word in ("WITH_PNG", "WITH_HDF5", "WITH_FORTRAN"))
+    assert not any(word in plan for word in ("WITH_PNG", "WITH_HDF5", "WITH_FORTRAN", "/apps/ifsker"))
 
 
 def test_the_other_mpi():
