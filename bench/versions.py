@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An application's versions beside each other: how a run is started, rounds in a random order, a page's head. Used by
-gauss_seidel.py and ifsker.py. A run prints `: SECONDS s, ... checksum SUM`; all have to end with the same sum."""
+gauss_seidel.py, ifsker.py and stencil.py. A run prints `: SECONDS s, ... checksum SUM`; all have to end with the same sum."""
 
 import argparse
 import os
