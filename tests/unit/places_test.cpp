@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places (OpenMP 5.2, 21.1.6), policies (21.1.5) and the assignment of threads to places (10.1.3).
 #include "openmp/env/affinity_format.h"
-#include "openmp/env/own_share.h"
 #include "openmp/env/places.h"
+#include "openmp/env/share.h"
 #include "openmp/env/topology.h"
 
 #include <gtest/gtest.h>
@@ -250,6 +250,10 @@ class Machine {
     }
     const char *add(Level level, const CpuSet &allowed, PlaceList &list) const {
         return add_machine_places(level, allowed, list, folder_.c_str());
+    }
+
+    CpuSet share(const CpuSet &allowed, Sharers sharers) const {
+        return share_of(allowed, sharers, folder_.c_str());
     }
 
     policy::Machine queues(const CpuSet &allowed, PlaceList &domains) const {
@@ -613,6 +617,31 @@ TEST(OwnShare, IsOfWholeCores) {
     EXPECT_EQ(parts(3), "{0,4} {1,5} {2:2,6:2} ");
     EXPECT_EQ(parts(4), "{0,4} {1,5} {2,6} {3,7} ");
     EXPECT_EQ(parts(8), "{0} {4} {1} {5} {2} {6} {3} {7} ");
+}
+
+TEST(OwnShare, IsOfWholeDomainsThenCachesOnADescribedMachine) {
+    const Machine machine(kSmt); // 4 domains of 2 caches of 4 cores of 2 hardware threads
+    CpuSet all = range(0, 64);
+    const auto parts_in = [&](Level level, int ranks) {
+        PlaceList things;
+        EXPECT_EQ(machine.add(level, all, things), nullptr);
+        CpuSet seen;
+        for (int rank = 0; rank < ranks; ++rank) {
+            const CpuSet part = machine.share(all, {ranks, rank});
+            EXPECT_FALSE(part.intersects(seen)) << rank;
+            seen.add(part);
+            int touched = 0;
+            for (int i = 0; i < things.count(); ++i)
+                touched += things[i].intersects(part);
+            EXPECT_EQ(touched, std::max(1, things.count() / ranks)) << ranks << " ranks, " << rank;
+        }
+        EXPECT_EQ(seen, all);
+    };
+    for (const int ranks : {1, 2, 4, 8, 16})
+        parts_in(Level::numa_domains, ranks);
+    for (const int ranks : {1, 2, 4, 8, 16, 32})
+        parts_in(Level::ll_caches, ranks);
+    parts_in(Level::cores, 32);
 }
 
 TEST(OwnShare, OfMoreRanksThanProcessorsSomeHaveTheSame) {

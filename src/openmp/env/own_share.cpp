@@ -6,7 +6,7 @@
 #include "base/virtual_rank.h"
 #include "node/identity.h"
 #include "openmp/env/environment.h"
-#include "openmp/env/topology.h"
+#include "openmp/env/share.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -127,14 +127,6 @@ CpuSet processors_of_launcher(const char *said_by, const CpuSet &own) {
     return own;
 }
 
-// How many of `set` come before `cpu`?
-int count_before(const CpuSet &set, int cpu) {
-    int count = 0;
-    for (int each = -1; (each = set.next(each)) >= 0 && each < cpu;)
-        ++count;
-    return count;
-}
-
 int &ranks_on_share() {
     static int ranks = 0;
     return ranks;
@@ -159,39 +151,6 @@ bool cores_move() {
     return variable("SENNIT_POOL") || (lending && std::strcmp(lending, "on") == 0);
 }
 
-Sharers sharers_of(const CpuSet &own, const CpuSet &launchers, Sharers node) {
-    const int mine = own.count();
-    const int all = launchers.count();
-    if (mine >= all)
-        return node;
-    const int here = std::min((node.ranks * mine + all - 1) / all, node.ranks);
-    if (here <= 1)
-        return {};
-    const int sets = (node.ranks + here - 1) / here;
-    const int set = count_before(launchers, own.next(-1)) / mine;
-    const bool in_turns = node.rank % sets == set;
-    return {here, std::min(in_turns ? node.rank / sets : node.rank % here, here - 1)};
-}
-
-CpuSet part_of(const PlaceList &cores, Sharers sharers) {
-    CpuSet part;
-    const auto cut = [&](const PlaceList &things) {
-        const auto at = [&](int rank) { return things.count() * rank / sharers.ranks; };
-        for (int i = at(sharers.rank); i < std::max(at(sharers.rank + 1), at(sharers.rank) + 1);
-             ++i)
-            part.add(things[i]);
-    };
-    if (cores.count() >= sharers.ranks) {
-        cut(cores);
-        return part;
-    }
-    PlaceList processors;
-    for (int core = 0; core < cores.count(); ++core)
-        processors.add_singles(cores[core]);
-    cut(processors);
-    return part;
-}
-
 bool keep_to_own_share() {
     const char *said_by = nullptr;
     const Sharers node = rank_of_node(said_by);
@@ -204,10 +163,7 @@ bool keep_to_own_share() {
     const Sharers sharers = sharers_of(own, processors_of_launcher(said_by, own), node);
     if (sharers.ranks <= 1)
         return false;
-    PlaceList cores;
-    if (add_machine_places(Level::cores, own, cores))
-        cores.add_singles(own);
-    const CpuSet part = part_of(cores, sharers);
+    const CpuSet part = share_of(own, sharers);
     if (sched_setaffinity(0, CpuSet::kBytes, reinterpret_cast<const cpu_set_t *>(part.data())) != 0)
         return false;
     ranks_on_share() = ranks_on_part(own.count(), sharers.ranks);

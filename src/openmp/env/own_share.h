@@ -5,7 +5,7 @@
 //
 // As if the launcher had bound it, the rank keeps to its share from the start. That is decided
 // before anybody asks for the number of processors, and only if the environment says that threads
-// are bound.
+// are bound. share.h says which share it is.
 #pragma once
 
 #include "openmp/env/places.h"
@@ -26,26 +26,5 @@ CpuSet processors_of(pid_t process);
 // Do the cores of this node move between processes, in a pool or because ranks lend them? Then a
 // thread runs on the core that it has taken, and nothing is bound.
 bool cores_move();
-
-// ---- pure functions, for keep_to_own_share() and its tests ------------------------------------
-
-// Of the ranks of a node, those that share processors: how many, and which of them this one is.
-struct Sharers {
-    int ranks = 1;
-    int rank = 0;
-    bool operator==(const Sharers &) const = default;
-};
-// Of `ranks` that `launchers` processors were given to, number `rank` has got `own`. With all of
-// them it shares with everybody. With some, the launcher has spread ranks over sets such as this
-// one, either in turns or one set after the other: whichever of both fits to where the set is.
-Sharers sharers_of(const CpuSet &own, const CpuSet &launchers, Sharers node);
-
-// How many sharers have the same part of so many processors, at most?
-constexpr int ranks_on_part(int processors, int sharers) {
-    return sharers > processors ? (sharers + processors - 1) / processors : 1;
-}
-// The part of `cores` that is one sharer's, whole cores if there are enough; `cores` are in the
-// order of the machine. With more sharers than processors some have the same one.
-CpuSet part_of(const PlaceList &cores, Sharers sharers);
 
 } // namespace sennit::omp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "openmp/env/topology.h"
 
-#include "base/config.h"
 #include "base/small_file.h"
+#include "base/system_files.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -189,7 +189,8 @@ const char *add_machine_places(Level level, const CpuSet &allowed, PlaceList &li
 }
 
 const char *system_files() {
-    return config().system_files;
+    const char *const given = given_system_files();
+    return given ? given : kSystemFiles;
 }
 
 policy::Machine machine_of(const CpuSet &allowed, PlaceList &domains, const char *system) {
