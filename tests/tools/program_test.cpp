@@ -37,6 +37,25 @@ TEST(Program, WithTwoMpisIsRefusedUnlessOneIsNamed) {
 TEST(Program, WithAnUnsupportedMpiIsRefused) {
     const Program found = inspect_program({program("old-mpi")}, {});
     EXPECT_TRUE(contains(failure_of([&] { choose_mpi(found, std::nullopt); }), "libmpi.so.20"));
+    EXPECT_TRUE(contains(failure_of([&] { choose_mpi(found, MpiKind::mpich); }), "would crash it"));
+}
+
+TEST(Program, TellsItsMpiByWhatThatDefinesWhateverItsNameIs) {
+    const auto mpi_of = [](const char *name, std::optional<MpiKind> asked = std::nullopt) {
+        return choose_mpi(inspect_program({program(name)}, {}), asked);
+    };
+    EXPECT_EQ(mpi_of("uses-other-mpich"), MpiKind::mpich);
+    EXPECT_EQ(mpi_of("uses-other-openmpi"), MpiKind::openmpi);
+    EXPECT_EQ(mpi_of("uses-other-mpiabi"), MpiKind::mpiabi);
+    EXPECT_TRUE(contains(failure_of([&] { mpi_of("uses-other-unknown"); }),
+                         "say whose ABI it has, --mpi mpich or --mpi openmpi"));
+    EXPECT_EQ(mpi_of("uses-other-unknown", MpiKind::openmpi), MpiKind::openmpi);
+    EXPECT_TRUE(contains(failure_of([&] { mpi_of("uses-other-mpich", MpiKind::openmpi); }),
+                         "would crash it"));
+}
+
+TEST(Program, ForAnotherLibcIsRefused) {
+    EXPECT_TRUE(contains(refusal(program("for-musl")), "is a program for musl"));
 }
 
 TEST(Program, WithoutMpiHasNone) {

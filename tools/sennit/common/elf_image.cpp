@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/elf_image.h"
 
+#include "common/mpi_kind.h"
+
 #include "base/loaded_object.h"
 
 #include <elf.h>
@@ -165,6 +167,8 @@ class NativeReader {
                 return false;
             image_.brings_more |= symbol->st_shndx == SHN_UNDEF && is_in(bringers, name);
             image_.sanitized |= is_in(sanitizer_starts, name);
+            if (symbol->st_shndx != SHN_UNDEF && is_in(mpi_marks, name))
+                image_.mpi_marks.emplace_back(name);
         }
         return true;
     }

@@ -29,6 +29,7 @@ struct ElfImage {
     bool position_independent_program = false;
     bool brings_more = false; // imports what loads libraries or starts programs: dlopen, execve
     bool sanitized = false;   // calls the start of AddressSanitizer or a relative of it
+    std::vector<std::string> mpi_marks; // what it defines of those of mpi_kind.h
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> rpath;   // DT_RPATH, before LD_LIBRARY_PATH

@@ -101,6 +101,23 @@ std::optional<MpiLibrary> classify_mpi_library(std::string_view path) {
     return found;
 }
 
+// Of MPICH's ABI, MPI_UNWEIGHTED is a variable; Open MPI's handles are variables of its own; the
+// standard ABI has neither. A library that has the first two names only is of none of them.
+std::optional<MpiLibrary> classify_mpi_marks(const std::vector<std::string> &defined) {
+    const auto has = [&](std::string_view name) {
+        return std::find(defined.begin(), defined.end(), name) != defined.end();
+    };
+    if (!has("MPI_Init") || !has("PMPI_Init"))
+        return std::nullopt;
+    if (has("MPI_UNWEIGHTED"))
+        return MpiLibrary{MpiKind::mpich};
+    if (has("ompi_mpi_comm_world"))
+        return MpiLibrary{MpiKind::openmpi};
+    if (has("MPI_Abi_get_version"))
+        return MpiLibrary{MpiKind::mpiabi};
+    return MpiLibrary{};
+}
+
 std::optional<MpiKind> mpi_of_sennit_library(std::string_view path) {
     std::string_view name = file_name(path);
     if (!name.starts_with(sennit_prefix))

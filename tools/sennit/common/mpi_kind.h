@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which MPI and which OpenMP runtime a shared library's name stands for. One table each; everything
-// else in this command speaks of MpiKind and of the table's rows.
+// Which MPI and which OpenMP runtime a shared library is, by its name or what it defines. One table
+// each; everything else in this command speaks of MpiKind and of the table's rows.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sennit::tool {
 
@@ -32,12 +33,19 @@ bool launches(MpiKind launcher, MpiKind kind);
 // Whose launcher printed this `--version` text?
 std::optional<MpiKind> mpi_kind_from_version(std::string_view text);
 
-// What a library's name says about MPI.
+// What a library's name, or what it defines, says about MPI.
 struct MpiLibrary {
     std::optional<MpiKind> kind; // nullopt: an MPI, but of an ABI that Sennit has no library for
 };
 // nullopt: not a library of an MPI.
 std::optional<MpiLibrary> classify_mpi_library(std::string_view name);
+
+// What tells whose ABI a library has, whatever its name is: an MPI defines MPI_Init and PMPI_Init,
+// and one of the others.
+inline constexpr std::string_view mpi_marks[] = {"MPI_Init", "PMPI_Init", "MPI_UNWEIGHTED",
+                                                 "ompi_mpi_comm_world", "MPI_Abi_get_version"};
+// The same for what a library defines of these.
+std::optional<MpiLibrary> classify_mpi_marks(const std::vector<std::string> &defined);
 
 // For which MPI it is, if it is one of Sennit's libraries; a program that is linked with one may
 // name no other library of that MPI.

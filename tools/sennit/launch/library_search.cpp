@@ -92,6 +92,16 @@ std::vector<std::string> expand_origin(const std::vector<std::string> &folders,
     return expanded;
 }
 
+// A name with a number tells. What has another name, or no number, tells by what it defines; not
+// Sennit's own libraries, which define what they stand in front of.
+std::optional<MpiLibrary> mpi_of(const std::string &name, const ElfImage &image) {
+    const auto by_name = classify_mpi_library(name);
+    if ((by_name && (by_name->kind || !name.ends_with(".so"))) || mpi_of_sennit_library(name))
+        return by_name;
+    const auto by_marks = classify_mpi_marks(image.mpi_marks);
+    return by_marks ? by_marks : by_name;
+}
+
 class Search {
   public:
     Search(const std::string &program, const ElfImage &image,
@@ -126,6 +136,7 @@ class Search {
         ElfImage image;
         find(library, image, by);
         library.brings_more = image.brings_more;
+        library.mpi = mpi_of(name, image);
         found_.push_back(library);
         if (library.path.empty())
             return;

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "common/elf_image.h"
+#include "common/mpi_kind.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +18,9 @@ struct LoadedLibrary {
     std::string name; // as the program or library that needs it calls it
     std::string path; // where the loader finds it; empty: nowhere
     std::string needed_by;
-    bool found_by_rpath = false; // DT_RPATH decided, LD_LIBRARY_PATH had no say
-    bool brings_more = false;    // see ElfImage
+    bool found_by_rpath = false;                  // DT_RPATH decided, LD_LIBRARY_PATH had no say
+    bool brings_more = false;                     // see ElfImage
+    std::optional<MpiLibrary> mpi = std::nullopt; // by its name, else by what it defines
 };
 
 std::vector<LoadedLibrary> find_libraries(const std::string &program, const ElfImage &image,

@@ -83,6 +83,11 @@ void refuse_unusable_image(const std::string &path, const ElfImage &image) {
     case ElfImage::Kind::native:
         break;
     }
+    if (image.interpreter.find("/ld-musl-") != std::string::npos)
+        fail(
+            "'{}' is a program for musl (it asks for {}), and Sennit's libraries need glibc: build "
+            "it on a system with glibc",
+            path, image.interpreter);
     if (image.type != ET_EXEC && image.type != ET_DYN)
         fail("'{}' is an object file, not a program: link it", path);
     if (image.interpreter.empty()) {
@@ -100,8 +105,8 @@ void refuse_other_mpi(const Program &program, MpiKind asked) {
     for (const MpiUse &use : program.mpi_libraries) {
         if (use.kind == asked)
             return;
-        if (!other)
-            other = &use;
+        if (!other && (use.kind || classify_mpi_library(use.library.name)))
+            other = &use; // of another name and an unknown ABI, people say what it is
     }
     if (other)
         fail("'{}' uses {} ({}, needed by {}): --mpi {} would crash it, leave --mpi away",
@@ -118,7 +123,7 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
     program.openmp_libraries.clear();
     program.brings_more |= image.brings_more;
     for (const LoadedLibrary &library : program.libraries) {
-        const auto mpi = classify_mpi_library(library.name);
+        const auto &mpi = library.mpi;
         const auto *runtime = classify_openmp_library(library.name);
         if (mpi)
             program.mpi_libraries.push_back({mpi->kind, library});
@@ -126,6 +131,12 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
             program.openmp_libraries.push_back({runtime, library});
         program.brings_more |= library.brings_more && !mpi && !runtime;
     }
+    // A library between a program and its MPI may define MPI's functions, and none of the marks.
+    const auto is_of_no_kind = [](const MpiUse &use) {
+        return !use.kind && !classify_mpi_library(use.library.name);
+    };
+    if (!std::all_of(program.mpi_libraries.begin(), program.mpi_libraries.end(), is_of_no_kind))
+        std::erase_if(program.mpi_libraries, is_of_no_kind);
     // A linker that drops what seems unneeded (--as-needed) keeps Sennit's library alone, which has
     // all that the program calls.
     if (program.mpi_libraries.empty())
@@ -308,8 +319,11 @@ std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind>
     for (const MpiUse &use : program.mpi_libraries) {
         if (!use.kind)
             fail("'{}' uses {} (needed by {}), an MPI without a Sennit library: relink it with "
-                 "MPICH (libmpi.so.12) or Open MPI (libmpi.so.40)",
-                 program.file, use.library.name, use.library.needed_by);
+                 "MPICH (libmpi.so.12) or Open MPI (libmpi.so.40){}",
+                 program.file, use.library.name, use.library.needed_by,
+                 classify_mpi_library(use.library.name)
+                     ? ""
+                     : ", or say whose ABI it has, --mpi mpich or --mpi openmpi");
         if (chosen && chosen->kind != use.kind)
             fail("'{}' has two MPIs in it: {} (needed by {}) and {} (needed by {}): relink it with "
                  "one, or say with --mpi which one it calls",

@@ -49,13 +49,13 @@ std::string resolve_command(const std::string &command);
 
 // Read the program of this command line. `library_path` is the LD_LIBRARY_PATH it is going to have.
 // Throws Failure for: absent, not executable, set-uid, neither ELF nor a script, another machine,
-// damaged, a shared library, static.
+// damaged, a shared library, static, for another libc.
 Program inspect_program(const std::vector<std::string> &command,
                         const std::vector<std::string> &library_path);
 
 // The MPI to run it with: `asked` if given, else the one it uses; nullopt when it uses none.
-// Throws Failure for two MPIs, for an MPI that Sennit has no library for, and for a program that
-// uses another MPI than was asked for.
+// Throws Failure for two MPIs, for an MPI of an unknown ABI if none is asked for, and for a program
+// that uses another MPI than was asked for.
 std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind> asked);
 
 } // namespace sennit::tool
