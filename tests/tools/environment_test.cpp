@@ -149,10 +149,23 @@ TEST_F(Environment, RpathToAStockRuntimeIsOvercomeByAPreload) {
     EXPECT_TRUE(contains(made.notes[0], "DT_RPATH"));
 }
 
-TEST_F(Environment, AProgramWithoutMpiAndOpenMpIsRefusedUnlessItsMpiIsNamed) {
-    EXPECT_TRUE(contains(failure_of([&] { plan("plain"); }), "neither MPI nor OpenMP"));
+TEST_F(Environment, AProgramWithoutMpiAndOpenMpRunsAsItIsUnlessItsMpiIsNamed) {
+    const Plan made = plan("plain");
+    EXPECT_TRUE(made.runs_as_it_is);
+    EXPECT_TRUE(made.settings.empty());
+    EXPECT_TRUE(contains(made.warning.value_or(""), "neither MPI nor OpenMP"));
     request_.mpi = MpiKind::mpich;
     EXPECT_EQ(value(plan("plain"), "LD_PRELOAD"), lib("libsennit-mpich.so"));
+}
+
+TEST_F(Environment, BindsThreadsInTheWordsOfOpenMp) {
+    request_.bind = parse_bind("numa");
+    EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PROC_BIND"), "true");
+    EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PLACES"), "numa_domains");
+    request_.bind = parse_bind("none");
+    EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PROC_BIND"), "false");
+    EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PLACES"), "(not set)");
+    EXPECT_TRUE(contains(failure_of([] { parse_bind("chip"); }), "use one of none, thread, core"));
 }
 
 TEST_F(Environment, OfAProgramWithoutOpenMpHasWhatRecordsTheTrace) {

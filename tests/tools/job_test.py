@@ -340,6 +340,20 @@ def test_ranks_that_are_not_bound_share_the_processors():
         assert printed(out)["1", "OMP_NUM_THREADS"] == threads, (binding, out)
 
 
+def test_threads_are_as_many_as_the_processor_time_is_enough_for():
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "cgroup"))
+        for name, text in (("self", "0::/"), ("cpu.max", "100000 100000")):
+            with open(os.path.join(folder, "cgroup", name), "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+        with run("print", "OMP_NUM_THREADS", environment={"SENNIT_SYSTEM_FILES": folder}) as job:
+            out, _ = check(job.finish(), 0, job)
+        assert printed(out)["1", "OMP_NUM_THREADS"] == "1", out
+        doctor = subprocess.run([SENNIT, "doctor"], env={**os.environ, "SENNIT_SYSTEM_FILES": folder}, check=True,
+                                text=True, capture_output=True).stdout
+        assert PROCESSORS == 1 or "of which 1 can run at once" in doctor, doctor
+
+
 def test_exec_and_run_inside_mpiexec_only_set_the_environment():
     for words in (["exec"], ["run"], ["run", "-n", "2"]):
         with inside_mpiexec(*words, *VIRTUAL, "--threads", "2", RANKS, "print", *NAMES) as job:

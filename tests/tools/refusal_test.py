@@ -41,18 +41,47 @@ def test_wrong_options_are_refused():
     refused(["run"], "no program given")
     refused(["exec", "--"], "no program given")
     refused(["frobnicate", ranks], "sennit: ")
-    refused([], "sennit: ")
 
 
 def test_options_of_mpiexec_are_named_as_such():
     ranks = at("ranks.mpich")
-    for word in ("-host", "-hosts", "-hostfile", "-hf", "-machinefile", "-f", "-ppn", "-genv", "-x",
-                 "--host", "--hostfile", "--map-by", "--bind-to=core"):
-        refused(["run", word, "here", ranks], f"'{word}' is an option of mpiexec")
+    for word in ("-host", "-hosts", "-hf", "-machinefile", "-f", "-ppn", "-x", "--host", "--map-by", "--bind-to=core"):
         refused(["exec", word, "here", ranks], f"'{word}' is an option of mpiexec")
-        refused(["doctor", word, "here", ranks], f"'{word}' is an option of mpiexec")
     for word in ("-help", "-hello", "-nx", "-n4x", "-npernod", "-"):
         refused(["run", word, ranks], f"unknown option '{word}'")
+
+
+def run_here(*words, **how):
+    return subprocess.run([SENNIT, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **how)
+
+
+def test_the_first_words_that_people_type():
+    done = run_here()
+    assert done.returncode == 2 and "sennit run ./app" in done.stderr, done
+    for words in (["help"], ["--help"], ["help", "run"], ["run", "--help"]):
+        done = run_here(*words)
+        assert done.returncode == 0 and "Usage: sennit " in done.stdout, (words, done)
+    assert "Usage: sennit run [OPTIONS] PROGRAM [ARGUMENTS]" in done.stdout, done.stdout
+    places = [done.stdout.index(text) for text in ("The job:", "--ranks RANKS", "For experts:", "Options of mpiexec")]
+    assert places == sorted(places) and "TEXT" not in done.stdout, done.stdout
+    assert run_here("version").stdout == run_here("--version").stdout == run_here("help", "--version").stdout
+    app = at("openmp-by-runpath")
+    for words in ([app, "x"], ["--verbose", app, "x"], ["mpiexec", app, "x"]):
+        done = run_here(*words)
+        assert done.returncode == 0, (words, done)
+    assert run_here("--dry-run", app, "x").stdout == run_here("run", "--dry-run", app, "x").stdout
+
+
+def test_programs_without_mpi_run_as_they_are():
+    plain, openmp = at("plain"), at("openmp-by-runpath")
+    for words in (["-n", "2", plain], ["-n", "1", plain, ":", "-n", "1", plain], ["-n", "2", "--mpi", "auto", openmp]):
+        done = run_here("run", *words)
+        assert done.returncode == 0 and done.stderr.count("neither MPI nor OpenMP") == (plain in words), (words, done)
+    done = run_here("run", "-n", "2", "-l", "echo", "here")
+    assert sorted(line.split()[-1] for line in done.stdout.splitlines()) == ["here", "here"], done
+    done = run_here("run", "-n", "2", "false")
+    assert done.returncode == 1, done
+    refused(["run", "-n", "1", plain, ":", "-n", "1", at("ranks.mpich")], "has no MPI in it: it cannot be in a job with")
 
 
 def test_a_trace_folder_that_could_be_the_program_is_asked_for():
@@ -139,10 +168,9 @@ def test_programs_that_sennit_cannot_get_into_are_refused():
             refused(["run", path], machine)
 
 
-def test_programs_without_mpi_are_refused_as_ranks():
-    refused(["run", "-n", "2", at("openmp-by-runpath")], "no MPI in it")
-    refused(["run", at("plain")], "neither MPI nor OpenMP")
+def test_what_may_load_any_mpi_is_refused_as_ranks():
     refused(["run", "-n", "2", "sh"], "cannot be seen: name it for 2 ranks")
+    refused(["run", "--host", "localhost", "sh"], "cannot be seen: name it for --host")
 
 
 def dry_run(*words, **how):

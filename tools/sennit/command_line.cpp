@@ -12,8 +12,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string_view>
+#include <type_traits>
 #include <unistd.h>
+#include <utility>
 
 namespace sennit::tool {
 
@@ -31,23 +34,11 @@ constexpr const char *default_trace = "sennit-trace";
 constexpr const char *virtual_processes = "processes"; // --virtual alone
 constexpr const char *virtual_fibers = "fibers";
 
-// What people type out of habit: options of MPICH's and Open MPI's mpiexec, without their dashes.
-constexpr std::string_view mpiexec_options =
-    " H N bind-to bynode byslot c cpu-set configfile env envall envlist envnone f genv genvall "
-    "genvlist genvnone gmca gpus-per-proc hf host hostfile hosts iface l launcher launcher-exec "
-    "machine machinefile map-by mca membind nolocal npernode npersocket outfile-pattern "
-    "output-filename oversubscribe pernode ppn prefix prepend-rank print-all-exitcodes rank-by "
-    "rankfile report-bindings rf rmk rr tag-output timestamp-output tune usize wd wdir x ";
-
 [[noreturn]] void refuse_option(const std::string &word) {
-    const std::size_t start = word.find_first_not_of('-');
-    const std::string name =
-        start == std::string::npos ? "" : word.substr(start, word.find('=', start) - start);
-    if (mpiexec_options.find(fmt::format(" {} ", name)) != std::string_view::npos)
-        fail("'{}' is an option of mpiexec, sennit run has none like it: start the ranks yourself, "
-             "mpiexec {} ... sennit exec ./app",
-             word, word);
-    fail("unknown option '{}': see sennit --help-all", word);
+    fail("unknown option '{}': see sennit run --help. An option of mpiexec that is not there is "
+         "handed "
+         "on by --mpiexec '{}'",
+         word, word);
 }
 
 bool is_file(const std::string &word) {
@@ -87,51 +78,102 @@ bool is_ranks_in_one_word(const std::string &word) {
            word.find_first_not_of("0123456789", 2) == std::string::npos;
 }
 
-// The option that `word` gives, with or without a value in it.
-const CLI::Option &find_option(const CLI::App &command, const std::string &word) {
-    std::string name = word.substr(0, word.find('='));
-    if (!word.starts_with("--") && word.size() > 2) {
-        if (!is_ranks_in_one_word(word)) // nothing else may follow a single dash
-            refuse_option(word);
-        name = "-n";
+// As launchers spell "-n": "-np 4", "--np=4", "-c 4".
+void name_ranks_as_ours(std::string &word) {
+    for (const std::string_view name : {"-np", "--np", "--n", "-c"}) {
+        if (word == name)
+            word = "-n";
+        else if (word.starts_with(name) && word[name.size()] == '=')
+            word = fmt::format("--ranks{}", word.substr(name.size()));
     }
-    const CLI::Option *option =
-        name == "-" || name == "--" ? nullptr : command.get_option_no_throw(name);
-    if (!option)
-        refuse_option(word);
-    return *option;
+}
+
+// The option of ours that `word` gives, with or without a value in it. Null: it is none.
+const CLI::Option *find_own_option(const CLI::App &command, const std::string &word) {
+    if (is_ranks_in_one_word(word))
+        return command.get_option_no_throw("-n");
+    const std::string name = word.substr(0, word.find('='));
+    if (name == "-" || name == "--" || (!name.starts_with("--") && name.size() > 2))
+        return nullptr; // nothing else may follow a single dash
+    return command.get_option_no_throw(name);
+}
+
+// One of mpiexec's, for a command that starts one.
+LauncherWord take_launcher_option(const CLI::App &command, const std::vector<std::string> &words,
+                                  std::size_t &at) {
+    const std::string &typed = words[at];
+    auto word = read_launcher_option(words, at);
+    if (!word)
+        refuse_option(typed);
+    if (!command.get_option_no_throw("-n"))
+        fail("'{}' is an option of mpiexec: write it in front of sennit {}, mpiexec {} ... "
+             "sennit {} ./app",
+             typed, command.get_name(), typed, command.get_name());
+    return *word;
+}
+
+// A path of the program begins in the folder where its ranks start, as for mpiexec.
+void set_launcher_options(Request &request, const std::vector<LauncherWord> &options) {
+    check_hostfiles(options);
+    request.launcher_options = options;
+    const std::string folder = folder_of(options);
+    std::string &program = request.command.at(0);
+    if (!folder.empty() && program.find('/') != std::string::npos)
+        program = std::filesystem::absolute(std::filesystem::path(folder) / program)
+                      .lexically_normal()
+                      .string();
+}
+
+// Does a program of its own begin there: options of mpiexec, and a number of ranks among them?
+bool starts_program(std::vector<std::string> words, std::size_t at) {
+    for (; at < words.size() && words[at].starts_with('-'); ++at) {
+        name_ranks_as_ours(words[at]);
+        if (words[at] == "-n" || words[at].starts_with("--ranks=") ||
+            is_ranks_in_one_word(words[at]))
+            return true;
+        try {
+            if (!read_launcher_option(words, at))
+                return false;
+        } catch (const Failure &) {
+            return false;
+        }
+    }
+    return false;
 }
 
 } // namespace
 
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words) {
+    CommandLine line;
     std::size_t at = 0;
     for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
-        std::string &word = words[at];
-        if (word == "-np") // as many launchers spell it
-            word = "-n";
-        const CLI::Option &option = find_option(command, word);
+        name_ranks_as_ours(words[at]);
+        const CLI::Option *const option = find_own_option(command, words[at]);
+        if (!option) {
+            line.launcher_options.push_back(take_launcher_option(command, words, at));
+            continue;
+        }
+        std::string word = words[at];
         const bool has_value =
             word.starts_with("--") ? word.find('=') != std::string::npos : word.size() > 2;
         if (word == "--trace" && !is_trace_folder(words, at + 1))
             word = fmt::format("--trace={}", default_trace);
         else if (word == "--virtual")
             word = fmt::format("--virtual={}", virtual_processes);
-        else if (!has_value && option.get_items_expected_min() > 0)
-            ++at; // its value is the next word
+        line.options.push_back(word);
+        const bool is_whole = has_value || word.find('=') != std::string::npos;
+        if (!is_whole && option->get_items_expected_min() > 0 && at + 1 < words.size())
+            line.options.push_back(words[++at]); // its value is the next word
     }
-    at = std::min(at, words.size());
-    const auto middle = words.begin() + static_cast<std::ptrdiff_t>(at);
-    const bool separated = middle != words.end() && *middle == "--";
-    return {{words.begin(), middle}, {middle + (separated ? 1 : 0), words.end()}};
+    if (at < words.size() && words[at] == "--")
+        ++at;
+    line.program.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    return line;
 }
 
 std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words) {
     const auto starts_other = [&](std::size_t at) {
-        if (words[at] != ":" || at + 1 >= words.size())
-            return false;
-        const std::string &next = words[at + 1];
-        return next == "-n" || next == "-np" || is_ranks_in_one_word(next);
+        return words[at] == ":" && starts_program(words, at + 1);
     };
     std::vector<std::vector<std::string>> others;
     std::size_t first_end = words.size();
@@ -160,53 +202,123 @@ void set_command(Request &request, const std::vector<std::string> &words, bool s
     request.command.assign(at, words.end());
 }
 
-void RunOptions::add_ranks_to(CLI::App &command) {
-    command.add_option("-n,--ranks", ranks_, "number of MPI ranks (default 1)");
-    command.add_flag("--apart", apart_,
-                     "the programs of ./a : -n 2 ./b are jobs of their own, each with its own "
-                     "MPI_COMM_WORLD, and share the cores");
-    command.add_flag("--one-world", one_world_,
-                     "they are one job with one MPI_COMM_WORLD, as where nothing is said");
+// The command's options, taken from the words; what is left of them.
+CommandLine RunOptions::parsed(CLI::App &command, std::vector<std::string> words) {
+    CommandLine line = split_command_line(command, std::move(words));
+    std::reverse(line.options.begin(), line.options.end()); // CLI11 takes them from the back
+    command.parse(line.options);
+    return line;
 }
 
-// Those that a program of --apart may have behind its ':'.
-void RunOptions::add_program_options_to(CLI::App &command) {
-    command.add_option("--threads", threads_, "threads of each rank (OMP_NUM_THREADS)");
-    command.add_option("--split", split_,
-                       "threads for each of these, as the program sees it: who is done takes over "
-                       "what others have not begun. auto: 8, offered as far as others took them "
-                       "lately. loops: threads stay as they are, loops are lent that `sennit cc` "
-                       "has let go (SENNIT_SPLIT)");
-    command.add_option("--policy", policy_,
-                       fmt::format("which ready task runs next (SENNIT_POLICY): {}",
-                                   fmt::join(known_policies(), ", ")));
-    command.add_option("--mpi", mpi_, "the MPI it uses: auto (look), mpich, openmpi");
-    command.add_option("--share", share_,
-                       "its part of the pool's cores, relative to the other programs': 3/4, 0.75, "
-                       "2 (default 1)");
-    command.add_option("--priority", priority_,
-                       "which program gets free cores first: a number, the greater one first "
-                       "(default 0), or leftover: it gets only what others leave");
+namespace {
+
+constexpr const char *of_job = "The job";
+constexpr const char *of_looking = "Look on";
+constexpr const char *of_several = "Several programs";
+constexpr const char *of_experts = "For experts";
+
+// `value`: what its value is called.
+template <typename Value>
+void add(CLI::App &command, const char *group, const char *names, Value &to, const char *value,
+         const std::string &help) {
+    CLI::Option *const option = std::is_same_v<Value, bool> ? command.add_flag(names, to, help)
+                                                            : command.add_option(names, to, help);
+    option->group(group);
+    if (*value)
+        option->type_name(value);
 }
 
-void RunOptions::add_to(CLI::App &command) {
-    add_program_options_to(command);
-    add_common_options_to(command);
-    command.footer(help_footer);
+// `Usage: sennit run [OPTIONS] PROGRAM [ARGUMENTS]`.
+class ProgramUsage : public CLI::Formatter {
+  public:
+    std::string make_usage(const CLI::App *command, std::string) const override {
+        return fmt::format("Usage: sennit {} [OPTIONS] {}[ARGUMENTS]\n", command->get_name(),
+                           command->get_name() == "python" ? "" : "PROGRAM ");
+    }
+};
+
+// The names with their values, in lines.
+std::string list_of_launcher_options() {
+    constexpr std::size_t width = 96;
+    std::string text;
+    std::string line = " ";
+    for (int i = 0; i < launcher_option_count; ++i) {
+        const LauncherOption &option = launcher_options[i];
+        if (option.effect == LauncherEffect::refused)
+            continue;
+        const std::string word = fmt::format(" {}", option.typed());
+        if (line.size() + word.size() > width)
+            text += std::exchange(line, " ") + "\n";
+        line += word + ",";
+    }
+    line.pop_back();
+    return text + line + "\n";
 }
 
-void RunOptions::add_common_options_to(CLI::App &command) {
-    command.add_option("--trace", trace_,
-                       fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: "
-                                   "into {}. Look at it with sennit report",
-                                   default_trace));
-    command.add_option("--pool", pool_, "the pool whose cores it shares (sennit pool start NAME)");
-    command.add_option(
-        "--virtual", virtual_,
+} // namespace
+
+void RunOptions::add_to(CLI::App &command, bool starts_job) {
+    command.formatter(std::make_shared<ProgramUsage>());
+    if (starts_job)
+        add(command, of_job, "-n,--ranks", ranks_, "RANKS", "number of MPI ranks (default 1)");
+    add_options_to(command);
+    if (starts_job)
+        add_world_options_to(command);
+    command.footer(
+        starts_job
+            ? fmt::format("Options of mpiexec, handed on to that of the program's MPI (sennit "
+                          "doctor --options says more):\n{}{}",
+                          list_of_launcher_options(), help_footer)
+            : help_footer);
+}
+
+void RunOptions::add_world_options_to(CLI::App &command) {
+    add(command, of_several, "--apart", apart_, "",
+        "the programs of ./a : -n 2 ./b are jobs of their own, each with its own MPI_COMM_WORLD, "
+        "and share the cores");
+    add(command, of_several, "--one-world", one_world_, "",
+        "they are one job with one MPI_COMM_WORLD, as where nothing is said");
+}
+
+// What is asked is what `run` would do with these.
+void RunOptions::add_doctor_to(CLI::App &command) {
+    add(command, of_job, "-n,--ranks", ranks_, "RANKS", "number of MPI ranks (default 1)");
+    add(command, of_job, "--mpi", mpi_, "MPI", "the MPI it uses: auto (look), mpich, openmpi");
+    add(command, of_job, "--bind", bind_, "WHERE", bind_help());
+}
+
+// Those that a program of --apart may have behind its ':', as far as it may.
+void RunOptions::add_options_to(CLI::App &command) {
+    add(command, of_job, "--threads", threads_, "THREADS",
+        "threads of each rank (OMP_NUM_THREADS; default: its share of the cores)");
+    add(command, of_job, "--bind", bind_, "WHERE", bind_help());
+    add(command, of_job, "--mpi", mpi_, "MPI", "the MPI it uses: auto (look), mpich, openmpi");
+    add(command, of_looking, "--dry-run", dry_run_, "",
+        "print what would be set and started, start nothing");
+    add(command, of_looking, "--verbose", verbose_, "", "print it, then start it");
+    add(command, of_looking, "--trace", trace_, "FOLDER",
+        fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: into {}. Look "
+                    "at it with sennit report",
+                    default_trace));
+    add(command, of_several, "--pool", pool_, "NAME",
+        "the pool whose cores it shares (sennit pool start NAME)");
+    add(command, of_several, "--share", share_, "SHARE",
+        "its part of the pool's cores, relative to the other programs': 3/4, 0.75, 2 (default 1)");
+    add(command, of_several, "--priority", priority_, "NUMBER",
+        "which program gets free cores first: a number, the greater one first (default 0), or "
+        "leftover: it gets only what others leave");
+    add(command, of_experts, "--policy", policy_, "POLICY",
+        fmt::format("which ready task runs next (SENNIT_POLICY): {}",
+                    fmt::join(known_policies(), ", ")));
+    add(command, of_experts, "--split", split_, "THREADS",
+        "threads for each of these, as the program sees it: who is done takes over what others "
+        "have "
+        "not begun. auto: 8, offered as far as others took them lately. loops: threads stay as "
+        "they "
+        "are, loops are lent that `sennit cc` has let go (SENNIT_SPLIT)");
+    add(command, of_experts, "--virtual", virtual_, "HOW",
         "all ranks of a node in one address space, each with its own libraries and MPI; "
         "--virtual=fibers: there, ranks that wait for messages take turns without the kernel");
-    command.add_flag("--dry-run", dry_run_, "print what would be set and started, start nothing");
-    command.add_flag("--verbose", verbose_, "print it, then start it");
 }
 
 // An environment that has a pool, as that of a rank's own `sennit run`, means it, too.
@@ -228,61 +340,56 @@ void RunOptions::set_pool(Request &request) const {
         request.priority = priority_;
 }
 
-// "-n 2 NAME=value ./b y"; what is set is for that program alone.
+// "-n 2 --host h NAME=value ./b y"; what is set is for that program alone.
 Request RunOptions::other(const std::vector<std::string> &words) {
+    CLI::App command("run");
+    RunOptions own;
+    command.add_option("-n,--ranks", own.ranks_);
+    const CommandLine line = parsed(command, words);
     Request result;
-    std::size_t at = 0;
-    std::string ranks = is_ranks_in_one_word(words[at]) ? words[at].substr(2) : "";
-    if (ranks.empty() && ++at < words.size())
-        ranks = words[at];
-    result.ranks = parse_count("-n", ranks, most_ranks);
-    for (++at; at < words.size() && is_assignment(words[at]); ++at) {
-        const std::size_t equals = words[at].find('=');
-        result.settings.push_back({words[at].substr(0, equals), words[at].substr(equals + 1)});
-    }
-    if (at >= words.size())
-        fail("no program behind ': -n {}'", ranks);
-    result.command.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    result.ranks = parse_count("-n", own.ranks_, most_ranks);
+    if (line.program.empty())
+        fail("no program behind ': -n {}'", own.ranks_);
+    set_command(result, line.program, false);
+    set_launcher_options(result, line.launcher_options);
     return result;
 }
 
 // "-n 2 --threads 3 NAME=value ./b y", a program of --apart: what it does not say is said in front
 // of all. Its variables are not this process's, nor the other programs'.
-Request RunOptions::apart(std::vector<std::string> words) const {
+Request RunOptions::apart(std::vector<std::string> words,
+                          const std::vector<LauncherWord> &common) const {
     CLI::App command("run");
     RunOptions own = *this;
     own.ranks_.clear();
     command.add_option("-n,--ranks", own.ranks_);
-    own.add_program_options_to(command);
-    own.add_common_options_to(command);
-    CommandLine line = split_command_line(command, std::move(words));
-    std::reverse(line.options.begin(), line.options.end()); // CLI11 takes them from the back
-    command.parse(std::move(line.options));
-    for (const char *common : {"--trace", "--pool", "--virtual", "--dry-run", "--verbose"})
-        if (command.count(common) > 0)
-            fail("{} behind ':' is for all programs: write it in front of the first", common);
+    own.add_options_to(command);
+    CommandLine line = parsed(command, std::move(words));
+    for (const char *name : {"--trace", "--pool", "--virtual", "--dry-run", "--verbose"})
+        if (command.count(name) > 0)
+            fail("{} behind ':' is for all programs: write it in front of the first", name);
     if (line.program.empty())
         fail("no program behind ': -n {}'", own.ranks_);
-    return own.make(line.program);
+    line.launcher_options.insert(line.launcher_options.begin(), common.begin(), common.end());
+    return own.make(line);
 }
 
-Request RunOptions::request(const std::vector<std::string> &program) const {
-    if (program.empty())
+Request RunOptions::request(const CommandLine &line) const {
+    if (line.program.empty())
         fail("no program given: sennit run [options] ./app [arguments]");
-    std::vector<std::string> first = program;
-    const std::vector<std::vector<std::string>> others = take_other_programs(first);
-    if (first.empty())
+    CommandLine first = line;
+    const std::vector<std::vector<std::string>> others = take_other_programs(first.program);
+    if (first.program.empty())
         fail("no program in front of ':'");
     if (apart_ && one_world_)
         fail("--apart and --one-world say the opposite of each other: leave one away");
+    Request result = make(first);
     if (apart_) {
-        Request result = make(first);
         result.apart = true;
         for (const std::vector<std::string> &words : others)
-            result.others.push_back(apart(words));
+            result.others.push_back(apart(words, line.launcher_options));
         return result;
     }
-    Request result = make(first);
     for (const std::vector<std::string> &words : others)
         result.others.push_back(other(words));
     for (Request &one : result.others) { // all but what `other` has read is said once, for all
@@ -291,14 +398,18 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
         whole.command = one.command;
         whole.settings = one.settings;
         whole.ranks = one.ranks;
+        whole.launcher_options = one.launcher_options;
         one = std::move(whole);
     }
     return result;
 }
 
-Request RunOptions::make(const std::vector<std::string> &program) const {
+Request RunOptions::make(const CommandLine &line) const {
     Request result;
-    set_command(result, program, !apart_);
+    set_command(result, line.program, !apart_);
+    set_launcher_options(result, line.launcher_options);
+    if (ranks_.empty() && has_effect(line.launcher_options, LauncherEffect::counts))
+        fail("say how many ranks there are in all, too: -n RANKS. Sennit watches over so many");
     result.mpi = parse_mpi(mpi_);
     if (!ranks_.empty())
         result.ranks = parse_count("-n", ranks_, most_ranks);
@@ -310,6 +421,8 @@ Request RunOptions::make(const std::vector<std::string> &program) const {
                            : std::to_string(parse_count("--split", split_, most_split));
     if (!policy_.empty())
         result.policy = parse_policy(policy_);
+    if (!bind_.empty())
+        result.bind = parse_bind(bind_);
     if (!trace_.empty())
         result.trace = std::filesystem::absolute(trace_).string();
     set_pool(result);

@@ -15,6 +15,7 @@ namespace sennit::tool {
 
 struct CommandLine {
     std::vector<std::string> options; // for CLI11
+    std::vector<LauncherWord> launcher_options;
     std::vector<std::string> program; // with its arguments
 };
 
@@ -22,8 +23,9 @@ struct CommandLine {
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words);
 
 // "./a x : -n 2 ./b y": the first program with its arguments stays in `words`. The others are
-// returned, each from its "-n" on. A ':' without a number of ranks behind it (-n 2, -n2, -np 2) is
-// an argument as any other, though no mpiexec can hand it on (compose_launch).
+// returned, each from its options on. A ':' without a number of ranks (-n 2, -n2, -np 2) among
+// options of mpiexec behind it is an argument as any other, though no mpiexec can hand it on
+// (compose_launch).
 std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words);
 
 // The program and its arguments, into `request`. "NAME=value" in front of them is set in this
@@ -34,21 +36,23 @@ void set_command(Request &request, const std::vector<std::string> &words, bool s
 // Options of `run` and `exec`, as typed.
 class RunOptions {
   public:
-    void add_to(CLI::App &command);
-    Request request(const std::vector<std::string> &program) const;
+    // `starts_job`: as `run`, with a number of ranks, several programs and mpiexec's options.
+    void add_to(CLI::App &command, bool starts_job);
+    Request request(const CommandLine &line) const;
 
-    // Only `run` has them.
-    void add_ranks_to(CLI::App &command);
+    // Those of `doctor`.
+    void add_doctor_to(CLI::App &command);
 
   private:
-    void add_program_options_to(CLI::App &command);
-    void add_common_options_to(CLI::App &command);
-    Request make(const std::vector<std::string> &program) const;
+    void add_options_to(CLI::App &command);
+    void add_world_options_to(CLI::App &command);
+    Request make(const CommandLine &line) const;
     void set_pool(Request &request) const;
-    Request apart(std::vector<std::string> words) const;
+    static CommandLine parsed(CLI::App &command, std::vector<std::string> words);
+    Request apart(std::vector<std::string> words, const std::vector<LauncherWord> &common) const;
     static Request other(const std::vector<std::string> &words);
 
-    std::string ranks_, threads_, split_, policy_, trace_, mpi_ = "auto";
+    std::string ranks_, threads_, split_, policy_, trace_, bind_, mpi_ = "auto";
     std::string pool_, share_, priority_;
     std::string virtual_;
     bool apart_ = false, one_world_ = false, dry_run_ = false, verbose_ = false;

@@ -58,7 +58,7 @@ class Command {
     int start_doctor();
 
     CLI::App app_;
-    std::vector<std::string> program_; // with its arguments, behind the options of a subcommand
+    CommandLine line_; // of a subcommand that takes a program
 
     CLI::App *run_ = nullptr;
     RunOptions run_options_;
@@ -68,7 +68,7 @@ class Command {
     RunOptions exec_options_;
     std::string watch_;
     CLI::App *doctor_ = nullptr;
-    std::string doctor_mpi_ = "auto";
+    RunOptions doctor_options_;
     std::string options_form_;
     int process_ = 0;
     int host_ = 0; // of virtual ranks, or one of them
@@ -93,18 +93,18 @@ Command::Command()
     app_.require_subcommand(1);
     app_.footer(help_footer);
 
-    run_ = app_.add_subcommand("run",
-                               "start a program: sennit run -n 4 ./app arguments; several as one "
-                               "job: sennit run -n 4 ./a : -n 2 ./b");
-    run_options_.add_ranks_to(*run_);
-    run_options_.add_to(*run_);
+    run_ = app_.add_subcommand(
+        "run", "start a program: sennit run -n 4 ./app arguments; several as one "
+               "job: sennit run -n 4 ./a : -n 2 ./b; also sennit mpiexec, and sennit "
+               "./app");
+    run_->alias("mpiexec");
+    run_options_.add_to(*run_, true);
     python_ = app_.add_subcommand(
         "python", "`sennit run` of python3: sennit python -n 4 --mpi openmpi job.py arguments");
-    python_options_.add_ranks_to(*python_);
-    python_options_.add_to(*python_);
+    python_options_.add_to(*python_, true);
     exec_ = app_.add_subcommand(
         "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
-    exec_options_.add_to(*exec_);
+    exec_options_.add_to(*exec_, false);
     exec_->add_option("--watch", watch_, "used by `sennit run`")->group("");
     add_pool();
     add_top();
@@ -152,7 +152,7 @@ void Command::add_top() {
 void Command::add_doctor() {
     doctor_ = app_.add_subcommand("doctor", "what is here, what would happen, what is missing: "
                                             "sennit doctor ./app arguments");
-    doctor_->add_option("--mpi", doctor_mpi_, "the MPI it uses: auto (look), mpich, openmpi");
+    doctor_options_.add_doctor_to(*doctor_);
     doctor_->add_option("--pid", process_,
                         "list the tasks of a running process that wait, and for what (needs gdb)");
     doctor_->add_option(
@@ -187,25 +187,54 @@ void Command::add_report() {
 // `words`: the whole command line.
 void Command::parse(std::vector<std::string> words) {
     for (const CLI::App *command : {run_, python_, exec_, doctor_}) {
-        if (words.empty() || words[0] != command->get_name())
+        if (words.empty() || !command->check_name(words[0]))
             continue;
-        CommandLine line = split_command_line(*command, {words.begin() + 1, words.end()});
-        program_ = std::move(line.program);
+        line_ = split_command_line(*command, {words.begin() + 1, words.end()});
         words.assign({words[0]});
-        words.insert(words.end(), line.options.begin(), line.options.end());
+        words.insert(words.end(), line_.options.begin(), line_.options.end());
     }
     protect_numbers(words);
     std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
     app_.parse(std::move(words));
 }
 
+constexpr const char *first_steps =
+    R"(Sennit runs unmodified MPI + OpenMP programs. In front of a program, or of what mpiexec is told:
+
+    sennit run ./app                  one process
+    sennit run -n 4 ./app arguments   four ranks, by the mpiexec of the program's MPI
+    sennit doctor ./app               what would happen, what is missing
+    sennit help run                   the options; sennit help: all commands
+)";
+
+// "help run" is "run --help", "version" is "--version"; a program's path, or an option of `run`, is
+// what `run` is for.
+std::vector<std::string> in_full(const CLI::App &app, std::vector<std::string> words) {
+    const std::string first = words[0];
+    if (first == "version")
+        words[0] = "--version";
+    if (first == "help") {
+        words.erase(words.begin());
+        words.emplace_back("--help");
+    } else if (first.find('/') != std::string::npos ||
+               (first.starts_with('-') && !app.get_option_no_throw(first))) {
+        words.insert(words.begin(), "run");
+    }
+    return words;
+}
+
 int Command::run(int count, char **arguments) {
-    const std::vector<std::string> words(arguments + 1, arguments + count);
-    if (!words.empty() && words[0] == "bench")
+    std::vector<std::string> words(arguments + 1, arguments + count);
+    if (words.empty()) {
+        std::fputs(first_steps, stderr);
+        return refused;
+    }
+    words = in_full(app_, std::move(words));
+    if (words[0] == "bench")
         run_bench({words.begin() + 1, words.end()}, Installation::locate());
-    if (!words.empty() && words[0] == "simulate")
+    if (words[0] == "simulate")
         become_simulator(arguments);
-    if (!words.empty() && is_compiler_command(words[0]))
+    if (is_compiler_command(words[0]))
         run_compiler(words, Installation::locate());
     try {
         parse(words);
@@ -224,13 +253,13 @@ int Command::start(const Request &request) {
 
 int Command::start_chosen() {
     if (*run_)
-        return start(run_options_.request(program_));
+        return start(run_options_.request(line_));
     if (*python_) {
-        program_.insert(program_.begin(), "python3");
-        return start(python_options_.request(program_));
+        line_.program.insert(line_.program.begin(), "python3");
+        return start(python_options_.request(line_));
     }
     if (*exec_)
-        return exec_program(exec_options_.request(program_), Installation::locate(), watch_);
+        return exec_program(exec_options_.request(line_), Installation::locate(), watch_);
     if (*pool_start_)
         return start_pool(pool_request_);
     if (*pool_list_)
@@ -255,10 +284,7 @@ int Command::start_doctor() {
         return print_symbol_commands(host_, other_user_);
     if (doctor_->count("--pid") > 0)
         examine_process(process_, other_user_, Installation::locate());
-    Request request;
-    set_command(request, program_);
-    request.mpi = parse_mpi(doctor_mpi_);
-    return run_doctor(request);
+    return run_doctor(line_.program.empty() ? Request() : doctor_options_.request(line_));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "common/failure.h"
+#include "launch/launcher_options.h"
 
 #include "base/config.h"
 
@@ -75,6 +76,41 @@ void print_markdown(const OptionRow &row) {
                replaced(row.range, '|', "\\|"), fallback_of(row), row.help);
 }
 
+constexpr Launcher launchers[] = {Launcher::hydra, Launcher::intel, Launcher::orterun,
+                                  Launcher::prrte};
+
+// What an option of mpiexec is called by each of them, for people.
+std::string calls_of(const LauncherOption &option, std::string_view separator,
+                     std::string (*shown)(Launcher launcher, const std::string &call)) {
+    std::string text;
+    for (const Launcher launcher : launchers)
+        text.append(text.empty() ? "" : separator).append(shown(launcher, option.shown(launcher)));
+    return text;
+}
+
+std::string named_call(Launcher launcher, const std::string &call) {
+    return fmt::format("{}: {}", launcher_name(launcher), call.empty() ? "no" : call);
+}
+
+std::string cell(Launcher, const std::string &call) {
+    return call.empty() || call == "not needed" ? call : fmt::format("`{}`", call);
+}
+
+void print_call_text(const LauncherOption &option) {
+    fmt::print("{}\n", option.typed());
+    print_wrapped(option.help, 4);
+    if (option.effect != LauncherEffect::refused)
+        print_wrapped(calls_of(option, "; ", named_call), 4);
+}
+
+void print_call_markdown(const LauncherOption &option) {
+    if (option.effect == LauncherEffect::refused)
+        fmt::print("| `{}` | refused | | | | {} |\n", option.typed(), option.help);
+    else
+        fmt::print("| `{}` | {} | {} |\n", option.typed(), calls_of(option, " | ", cell),
+                   option.help);
+}
+
 // In roff a line must not begin with a dot, and a dash is a minus.
 void print_man(const OptionRow &row) {
     fmt::print(".TP\n.B {}\n{}: {}; default: {}\n.br\n{}\n", row.variable, row.kind,
@@ -82,24 +118,40 @@ void print_man(const OptionRow &row) {
                replaced(row.help, '-', "\\-"));
 }
 
+void print_call_man(const LauncherOption &option) {
+    fmt::print(".TP\n.B {}\n{}\n", replaced(option.typed(), '-', "\\-"),
+               replaced(option.help, '-', "\\-"));
+    if (option.effect != LauncherEffect::refused)
+        fmt::print(".br\n{}\n", replaced(calls_of(option, "; ", named_call), '-', "\\-"));
+}
+
 struct Form {
     const char *name;
     const char *head;  // of all
     const char *title; // of a table, with {}
     void (*print)(const OptionRow &row);
+    const char *calls_title;
+    void (*print_call)(const LauncherOption &option);
 };
+constexpr const char *calls = "Options of mpiexec that sennit run hands on";
 constexpr Form forms[] = {
-    {"text", "", "", print_text},
+    {"text", "", "", print_text, "\n{}\n\n", print_call_text},
     {"markdown",
      "## Environment variables\n\n"
      "Made by `sennit doctor --options=markdown` from the tables that the code reads. The "
      "variables of the OpenMP\n"
      "standard are in [openmp.md](openmp.md). A bad value costs one line and leaves the default.\n",
-     "\n### {}\n\n| variable | values | default | |\n| --- | --- | --- | --- |\n", print_markdown},
+     "\n### {}\n\n| variable | values | default | |\n| --- | --- | --- | --- |\n", print_markdown,
+     "\n## {}\n\n"
+     "Each column says what the option is called there. Where it is empty, there is nothing like "
+     "it.\n\n"
+     "| option | MPICH | Intel MPI | Open MPI 4 | Open MPI 5 | |\n"
+     "| --- | --- | --- | --- | --- | --- |\n",
+     print_call_markdown},
     {"man",
      ".TH SENNIT\\-OPTIONS 7\n.SH NAME\nsennit\\-options \\- environment variables of Sennit\n"
      ".SH DESCRIPTION\nA bad value costs one line and leaves the default.\n",
-     ".SH {}\n", print_man},
+     ".SH {}\n", print_man, ".SH {}\n", print_call_man},
 };
 
 template <std::size_t count>
@@ -122,6 +174,9 @@ int print_options(const std::string &name) {
     print_table(*form, "The injected network", of_network);
     print_table(*form, "Objects that move between ranks", of_objects);
     print_table(*form, "The command", of_command);
+    fmt::print(fmt::runtime(form->calls_title), calls);
+    for (int i = 0; i < launcher_option_count; ++i)
+        form->print_call(launcher_options[i]);
     return 0;
 }
 

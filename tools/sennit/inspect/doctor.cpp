@@ -31,7 +31,12 @@ void say(std::string_view subject, const std::string &text) {
 }
 
 std::string describe_processors() {
-    return fmt::format("{} usable of {}", usable_processors(), sysconf(_SC_NPROCESSORS_ONLN));
+    const int usable = usable_processors();
+    const int at_once = processors_at_once();
+    return fmt::format("{} usable of {}{}", usable, sysconf(_SC_NPROCESSORS_ONLN),
+                       at_once < usable
+                           ? fmt::format(", of which {} can run at once (cgroup, cpu.max)", at_once)
+                           : "");
 }
 
 std::string describe_job() {
@@ -102,7 +107,9 @@ bool report_plan(const Request &request, const Installation &installation) {
         say("note", note);
     if (plan.warning)
         say("note", *plan.warning);
-    set_local_ranks(plan, request.ranks.value_or(1), usable_processors(), read_environment);
+    if (!plan.runs_as_it_is)
+        set_local_ranks(plan, ranks_of_all(request), processors_to_share(request),
+                        read_environment);
     const std::vector<std::string> command = launch_command(plan, request, "");
     fmt::print("`sennit run` would set\n");
     for (const Setting &setting : plan.settings)

@@ -202,6 +202,15 @@ void refuse_incomplete(const Installation &installation, const std::optional<Mpi
              fmt::join(missing, ", "));
 }
 
+// What is missing may be its MPI, or need it.
+void refuse_without_libraries(const Program &program) {
+    for (const LoadedLibrary &library : program.libraries)
+        if (library.path.empty())
+            fail("'{}' needs {}, which is not found: install it, or add its folder to "
+                 "LD_LIBRARY_PATH",
+                 program.path, library.name);
+}
+
 // By `NAME=value` in front of the program?
 bool is_set(const Request &request, std::string_view name) {
     return std::any_of(request.settings.begin(), request.settings.end(),
@@ -218,10 +227,15 @@ Plan make_plan(const Request &request, const Installation &installation,
     plan.mpi = mpi_of_plan(plan, request, environment);
     if (!plan.program.warning.empty())
         plan.warning = plan.program.warning;
-    if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more)
-        fail("'{}' uses neither MPI nor OpenMP and loads nothing while it runs, there is nothing "
-             "for Sennit to do: was it built with -fopenmp?",
-             plan.program.path);
+    if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more) {
+        refuse_without_libraries(plan.program);
+        plan.runs_as_it_is = true;
+        plan.settings = request.settings;
+        plan.warning = fmt::format("'{}' uses neither MPI nor OpenMP and loads nothing while it "
+                                   "runs: it runs as it is (was it to be built with -fopenmp?)",
+                                   plan.program.path);
+        return plan;
+    }
     refuse_incomplete(installation, plan.mpi);
 
     std::vector<std::string> preload;
@@ -251,6 +265,10 @@ Plan make_plan(const Request &request, const Installation &installation,
         plan.settings.push_back({"SENNIT_SPLIT", *request.split});
     if (request.policy)
         plan.settings.push_back({"SENNIT_POLICY", *request.policy});
+    if (request.bind)
+        plan.settings.push_back({"OMP_PROC_BIND", request.bind->proc_bind});
+    if (request.bind && request.bind->places)
+        plan.settings.push_back({"OMP_PLACES", request.bind->places});
     if (request.trace)
         plan.settings.push_back({"SENNIT_TRACE", *request.trace});
     return plan;

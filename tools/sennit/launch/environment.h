@@ -5,6 +5,8 @@
 
 #include "common/installation.h"
 #include "launch/job_context.h"
+#include "launch/launcher_options.h"
+#include "launch/policy.h"
 #include "launch/program.h"
 
 #include <optional>
@@ -27,10 +29,12 @@ struct Request {
     std::optional<int> threads;
     std::optional<std::string> split; // threads for each of these, auto or loops
     std::optional<std::string> policy;
+    const Binding *bind = nullptr;    // where threads are bound; null: as the environment says
     std::optional<std::string> trace; // absolute
     std::optional<std::string> pool;  // name, share, priority: as they were typed, checked
     std::optional<std::string> share;
     std::optional<std::string> priority;
+    std::vector<LauncherWord> launcher_options; // for mpiexec, as typed
     std::vector<Request> others; // programs of the same job behind ": -n": command, settings, ranks
     bool apart = false;          // they are jobs of their own: apart.h
     bool is_one_of_several = false; // this request is one of those
@@ -46,11 +50,12 @@ struct Plan {
     std::optional<MpiKind> mpi;
     std::vector<Setting> settings;
     std::vector<std::string> notes;     // what a person might wonder about, one sentence each
+    bool runs_as_it_is = false;         // Sennit has nothing to do in it
     std::optional<std::string> warning; // what Sennit cannot do for it although it was meant to
 };
 
 // Inspect the program and decide. Throws Failure when it cannot be run under Sennit: see
-// program.h, or it can use neither MPI nor OpenMP, or Sennit's own files are missing. `environment`
+// program.h, or Sennit's own files are missing. `environment`
 // is that of the program but for what is set here: request.settings are in it.
 Plan make_plan(const Request &request, const Installation &installation,
                const EnvironmentReader &environment);

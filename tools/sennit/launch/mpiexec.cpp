@@ -3,6 +3,7 @@
 
 #include "common/failure.h"
 #include "common/safe_place.h"
+#include "common/shell_text.h"
 
 #include "base/clock.h"
 
@@ -23,6 +24,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -139,6 +141,12 @@ std::optional<MpiKind> only_kind_in(const std::string &marks) {
     return found;
 }
 
+// A text that does not say it is that of the launcher which most have.
+Launcher launcher_of(MpiKind kind, const std::string &text) {
+    const Launcher usual = kind == MpiKind::openmpi ? Launcher::orterun : Launcher::hydra;
+    return launcher_from_version(text).value_or(usual);
+}
+
 // Hydra writes "HYDRA build details:\n    Version:   4.0.2", Open MPI "mpiexec (OpenRTE) 4.1.4".
 std::string version_line(MpiKind kind, const std::string &text) {
     std::string line = text.substr(0, text.find('\n'));
@@ -190,17 +198,19 @@ std::optional<Mpiexec> look_at(const std::string &path, std::optional<MpiKind> b
         const Answer answer = ask_version(path);
         const std::optional<MpiKind> whose = mpi_kind_from_version(answer.text);
         if (whose)
-            return Mpiexec{*whose, path, version_line(*whose, answer.text)};
+            return Mpiexec{*whose, launcher_of(*whose, answer.text), path,
+                           version_line(*whose, answer.text)};
         problem = answer.problem.empty() ? fmt::format("{} belongs to another MPI", path)
                                          : answer.problem;
         return std::nullopt;
     }
-    std::optional<MpiKind> whose = only_kind_in(read_marks(path));
+    const std::string marks = read_marks(path);
+    std::optional<MpiKind> whose = only_kind_in(marks);
     if (!whose)
         whose = beside;
     if (whose)
         return Mpiexec{
-            *whose, path,
+            *whose, launcher_of(*whose, marks), path,
             fmt::format("{}, not asked for its version: looking runs nothing that others "
                         "or the program may have brought",
                         traits(*whose).name)};
@@ -241,38 +251,90 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking) {
         traits(kind).name, traits(kind).word, remark);
 }
 
-std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec,
-                                        const std::vector<Launch> &programs) {
-    std::vector<std::string> line = {mpiexec};
-    if (kind == MpiKind::mpich) {
-        // Hydra hands the whole environment to every rank, on every machine.
-        line.insert(line.end(), {"-bind-to", "none"});
-    } else {
-        if (geteuid() == 0)
-            line.push_back("--allow-run-as-root");
-        // Called with its folder, as here, it puts that in front of the ranks' PATH: commands of a
-        // Python environment would become the system's.
-        if (lies_in_path(mpiexec))
-            line.push_back("--noprefix");
-        line.insert(line.end(), {"--oversubscribe", "--bind-to", "none"});
-        // Open MPI keeps the environment to this machine but for what -x names. It joins them with
-        // ';', which therefore may not be in a value.
-        for (char **entry = environ; *entry; ++entry) {
-            const std::string_view variable = *entry;
-            for (const std::string_view prefix : {"OMP_", "GOMP_", "KMP_", "SENNIT_"})
-                if (variable.starts_with(prefix) && variable.find(';') == std::string_view::npos)
-                    line.insert(line.end(),
-                                {"-x", std::string(variable.substr(0, variable.find('=')))});
-        }
+namespace {
+
+bool any_has(const std::vector<Launch> &programs, LauncherEffect effect) {
+    return std::any_of(programs.begin(), programs.end(),
+                       [&](const Launch &program) { return has_effect(program.options, effect); });
+}
+
+// Calls `take` with the name and the value of each variable of this process that begins so.
+template <typename Take>
+void for_each_variable(std::initializer_list<std::string_view> prefixes, const Take &take) {
+    for (char **entry = environ; *entry; ++entry) {
+        const std::string_view variable = *entry;
+        const std::size_t equals = std::min(variable.find('='), variable.size() - 1);
+        for (const std::string_view prefix : prefixes)
+            if (variable.starts_with(prefix))
+                take(std::string(variable.substr(0, equals)),
+                     std::string(variable.substr(equals + 1)));
     }
+}
+
+// Hydra hands the whole environment to every rank, on every machine, if it is not told otherwise.
+void add_for_hydra(std::vector<std::string> &line, const std::vector<Launch> &programs) {
+    if (any_has(programs, LauncherEffect::limits))
+        for_each_variable({"SENNIT_"}, [&](const std::string &name, const std::string &value) {
+            line.insert(line.end(), {"-genv", name, value});
+        });
+}
+
+void add_for_openmpi(std::vector<std::string> &line, const std::string &mpiexec,
+                     const std::vector<Launch> &programs) {
+    if (geteuid() == 0)
+        line.push_back("--allow-run-as-root");
+    // Called with its folder, as here, it puts that in front of the ranks' PATH: commands of a
+    // Python environment would become the system's.
+    if (lies_in_path(mpiexec) && !any_has(programs, LauncherEffect::prefix))
+        line.push_back("--noprefix");
+    if (!any_has(programs, LauncherEffect::fits))
+        line.push_back("--oversubscribe");
+    // Open MPI keeps the environment to this machine but for what -x names. It joins them with
+    // ';', which therefore may not be in a value.
+    for_each_variable({"OMP_", "GOMP_", "KMP_", "SENNIT_"}, [&](const std::string &name,
+                                                                const std::string &value) {
+        if (value.find(';') == std::string::npos && !is_about(programs.front().options, name))
+            line.insert(line.end(), {"-x", name});
+    });
+}
+
+// Its variables go to `variables`.
+void add_options(std::vector<std::string> &line, std::vector<std::string> &variables,
+                 Launcher launcher, const std::vector<LauncherWord> &options) {
+    for (const LauncherWord &word : options) {
+        const std::vector<std::string> words = words_for(launcher, word);
+        const bool is_variable = words.size() == 1 && is_assignment(words[0]);
+        std::vector<std::string> &to = is_variable ? variables : line;
+        to.insert(to.end(), words.begin(), words.end());
+    }
+}
+
+} // namespace
+
+std::vector<std::string> compose_launch(const Mpiexec &mpiexec,
+                                        const std::vector<Launch> &programs) {
+    std::vector<std::string> line = {mpiexec.path};
+    std::vector<std::string> variables;
+    if (mpiexec.kind == MpiKind::mpich)
+        add_for_hydra(line, programs);
+    else
+        add_for_openmpi(line, mpiexec.path, programs);
+    if (!any_has(programs, LauncherEffect::binds))
+        for (const std::string &word : binding_nothing(mpiexec.launcher))
+            line.push_back(word);
     for (const Launch &program : programs) {
         if (std::find(program.command.begin(), program.command.end(), ":") != program.command.end())
             fail("mpiexec hands no ':' on to a program: for another program write ': -n RANKS "
                  "PROGRAM'");
         if (&program != &programs.front())
             line.push_back(":");
+        add_options(line, variables, mpiexec.launcher, program.options);
         line.insert(line.end(), {"-n", std::to_string(program.ranks)});
         line.insert(line.end(), program.command.begin(), program.command.end());
+    }
+    if (!variables.empty()) {
+        variables.insert(variables.begin(), resolve_command("env"));
+        line.insert(line.begin(), variables.begin(), variables.end());
     }
     return line;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "launch/environment.h"
+#include "launch/launcher_options.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +11,8 @@
 namespace sennit::tool {
 
 struct Mpiexec {
-    MpiKind kind; // whose options it takes
+    MpiKind kind;      // whose ranks it starts
+    Launcher launcher; // whose options it takes
     std::string path;
     std::string version; // one line, for people
 };
@@ -29,11 +31,14 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking);
 struct Launch {
     int ranks;
     std::vector<std::string> command;
+    std::vector<LauncherWord> options;
 };
 
-// `<mpiexec> <its options> -n <ranks> command... : -n <ranks> command...` Throws Failure for a ':'
-// in a command, behind which mpiexec would start another program.
-std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec,
+// `<mpiexec> <options> -n <ranks> command... : <options> -n <ranks> command...` Throws Failure for
+// a
+// ':' in a command, behind which mpiexec would start another program, and for an option that this
+// mpiexec does not have. Variables that it reads stand in front: `env NAME=value <mpiexec>`.
+std::vector<std::string> compose_launch(const Mpiexec &mpiexec,
                                         const std::vector<Launch> &programs);
 
 } // namespace sennit::tool

@@ -13,6 +13,34 @@
 #include <string_view>
 
 namespace sennit::tool {
+namespace {
+
+constexpr Binding bindings[] = {
+    {"none", "false", nullptr},     {"thread", "true", "threads"},    {"core", "true", "cores"},
+    {"cache", "true", "ll_caches"}, {"numa", "true", "numa_domains"}, {"socket", "true", "sockets"},
+};
+
+std::vector<std::string> known_bindings() {
+    std::vector<std::string> words;
+    for (const Binding &row : bindings)
+        words.emplace_back(row.word);
+    return words;
+}
+
+} // namespace
+
+std::string bind_help() {
+    return fmt::format("bind each thread, within its rank's share of the machine, to a: {} "
+                       "(OMP_PROC_BIND, OMP_PLACES)",
+                       fmt::join(known_bindings(), ", "));
+}
+
+const Binding *parse_bind(const std::string &text) {
+    for (const Binding &row : bindings)
+        if (text == row.word)
+            return &row;
+    fail("--bind '{}' is unknown: use one of {}", text, fmt::join(known_bindings(), ", "));
+}
 
 std::vector<std::string> known_policies() {
     return split_path_list(SENNIT_WORDS(SENNIT_POLICIES), "|");

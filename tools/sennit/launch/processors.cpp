@@ -3,6 +3,8 @@
 
 #include "common/process_stat.h"
 
+#include "node/identity.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
@@ -44,6 +46,10 @@ int usable_processors() {
     if (sched_getaffinity(0, sizeof usable, &usable) != 0)
         return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
     return CPU_COUNT(&usable);
+}
+
+int processors_at_once() {
+    return node::within_quota(usable_processors());
 }
 
 bool may_use_what_launcher_may(const JobContext &job) {

@@ -8,6 +8,9 @@ namespace sennit::tool {
 
 int usable_processors();
 
+// How many of them can run at the same time: a limit of processor time may be enough for fewer.
+int processors_at_once();
+
 // Has the launcher left this rank all that it may use itself? Where it binds ranks, each has its
 // own. False where the launcher cannot be seen.
 bool may_use_what_launcher_may(const JobContext &job);

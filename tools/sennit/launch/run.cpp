@@ -44,22 +44,16 @@ void explain(const Plan &plan, const std::vector<std::string> &command, std::FIL
 Plan plan_other(const Plan &plan, MpiKind mpi, const Request &other) {
     Plan result = make_plan(other, Installation::locate(), read_environment);
     const std::string &path = result.program.path;
-    if (!result.mpi)
-        fail("'{}' has no MPI in it: it cannot be in a job with '{}'", path, plan.program.path);
-    if (*result.mpi != mpi)
+    if (result.mpi.has_value() != plan.mpi.has_value())
+        fail("'{}' has no MPI in it: it cannot be in a job with '{}'",
+             result.mpi ? plan.program.path : path, result.mpi ? path : plan.program.path);
+    if (result.mpi && *result.mpi != mpi)
         fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI; --apart makes a job "
              "of each",
              plan.program.path, traits(mpi).name, path, traits(*result.mpi).name);
     if (other.as_virtual)
         refuse_virtual(result, read_environment);
     return result;
-}
-
-int ranks_of_all(const Request &request) {
-    int ranks = request.ranks.value_or(1);
-    for (const Request &other : request.others)
-        ranks += other.ranks.value_or(1);
-    return ranks;
 }
 
 // `sennit exec` with everything that `sennit run` was asked for, and the program that it has found:
@@ -77,6 +71,8 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
         line.insert(line.end(), {"--split", *request.split});
     if (request.policy)
         line.insert(line.end(), {"--policy", *request.policy});
+    if (request.bind)
+        line.insert(line.end(), {"--bind", request.bind->word});
     if (request.trace)
         line.push_back("--trace=" + *request.trace);
     if (request.pool)
@@ -105,9 +101,12 @@ void make_trace_folder(const Request &request) {
         fail("cannot make the folder '{}' of --trace: {}", *request.trace, error.message());
 }
 
-void apply(const Plan &plan) {
+void warn(const Plan &plan) {
     if (plan.warning)
         fmt::print(stderr, "sennit: {}\n", printable(*plan.warning));
+}
+
+void apply(const Plan &plan) {
     for (const Setting &setting : plan.settings)
         setenv(setting.name.c_str(), setting.value.c_str(), 1);
 }
@@ -170,7 +169,7 @@ bool outnumber_processors(const Plan &plan, const Request &request) {
     };
     const int threads = std::max(1, std::atoi(setting("OMP_NUM_THREADS").c_str()));
     return setting("SENNIT_DOORBELLS") != "off" &&
-           std::int64_t{ranks_of_all(request)} * threads > node::within_quota(usable_processors());
+           std::int64_t{ranks_of_all(request)} * threads > processors_at_once();
 }
 
 void keep_one_session() {
@@ -222,6 +221,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     const std::vector<std::string> command = launch_command(plan, request, folder.socket());
     if (request.verbose)
         explain(plan, command, stderr);
+    if (plan.runs_as_it_is)
+        warn(plan);
     make_trace_folder(request);
     clear_trace_folder(request);
     if (request.as_virtual && !request.pool) // else the pool names it
@@ -235,7 +236,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     remove_board();
 
     const RankEnds &ranks = watch.ends();
-    const int code = ranks.failure() ? ranks.failure()->code : end.code;
+    const std::optional<RankReport> &failure = ranks.failure();
+    const int code = failure ? failure->code : end.code;
     if (end.interrupted != 0)
         return code != 0 ? 128 + end.interrupted : 0;
     explain_end(end, ranks, plan);
@@ -255,23 +257,41 @@ std::vector<std::string> rank_command(const Plan &plan, const Request &request,
     execute(request.as_virtual ? command[0] : plan.program.path, command);
 }
 
-// One that starts its ranks itself hands our settings on to them.
-std::optional<MpiKind> launcher_of(const Plan &plan) {
-    return plan.program.starts_ranks ? std::nullopt : plan.mpi;
+[[noreturn]] void refuse_ranks(const Plan &plan, const Request &request) {
+    const std::string &path = plan.program.path;
+    const bool has_options = !request.launcher_options.empty();
+    if (plan.program.starts_ranks)
+        fail("'{}' starts the ranks itself ({}): leave {} away, and tell it in its own way", path,
+             plan.program.starts_ranks_by, has_options ? request.launcher_options[0].typed : "-n");
+    fail("which MPI '{}' is going to load cannot be seen: name it for {}, --mpi mpich or --mpi "
+         "openmpi",
+         path,
+         has_options ? request.launcher_options[0].typed
+                     : fmt::format("{} ranks", ranks_of_all(request)));
 }
 
-void refuse_ranks(const Plan &plan, int ranks) {
-    const std::string &path = plan.program.path;
-    if (plan.program.starts_ranks)
-        fail("'{}' starts the ranks itself ({}): leave -n away, and give it the number in its own "
-             "way",
-             path, plan.program.starts_ranks_by);
-    if (plan.program.brings_more)
-        fail("which MPI '{}' is going to load cannot be seen: name it for {} ranks, --mpi mpich or "
-             "--mpi openmpi",
-             path, ranks);
-    fail("'{}' has no MPI in it, {} ranks of it would know nothing of each other: leave -n away",
-         path, ranks);
+// A program without MPI has the first mpiexec that is there.
+MpiKind any_launcher(Asking asking) {
+    std::string problem;
+    for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi})
+        try {
+            return find_mpiexec(kind, nullptr, asking).kind;
+        } catch (const Failure &failure) {
+            problem = failure.what();
+        }
+    fail("there is no mpiexec to start it by: {}", problem);
+}
+
+// The MPI whose mpiexec starts the program. nullopt: it needs none; one that starts its ranks
+// itself hands our settings on to them. Throws Failure for what only an mpiexec can do.
+std::optional<MpiKind> launcher_of(const Plan &plan, const Request &request, Asking asking) {
+    if (plan.mpi && !plan.program.starts_ranks)
+        return plan.mpi;
+    if (ranks_of_all(request) == 1 && request.launcher_options.empty())
+        return std::nullopt;
+    if (plan.program.starts_ranks || plan.program.brings_more)
+        refuse_ranks(plan, request);
+    return any_launcher(asking);
 }
 
 // What one rank of a node cannot do, the others cannot either, as a rule. Open MPI's launcher ends
@@ -301,9 +321,9 @@ int become_rank(const Request &request, const Installation &installation,
     const std::optional<JobContext> job = find_job_context(read_environment);
     if (job) {
         check_job_context(*job, plan.mpi, request.ranks);
-        if (job->local_size)
+        if (job->local_size && !plan.runs_as_it_is)
             set_local_ranks(plan, *job->local_size,
-                            may_use_what_launcher_may(*job) ? std::optional(usable_processors())
+                            may_use_what_launcher_may(*job) ? std::optional(processors_at_once())
                                                             : std::nullopt,
                             read_environment);
     }
@@ -312,6 +332,8 @@ int become_rank(const Request &request, const Installation &installation,
     if (request.dry_run)
         return 0;
     make_trace_folder(request);
+    if (watch_address.empty() || !plan.runs_as_it_is) // else the command that starts it says so
+        warn(plan);
     apply(plan);
     stay_in_pool(cores);
     if (watch_address.empty())
@@ -362,34 +384,54 @@ std::string shell_words(const std::vector<std::string> &words) {
 
 std::vector<std::string> launch_command(const Plan &plan, const Request &request,
                                         const std::string &watch_address) {
-    const std::optional<MpiKind> mpi = launcher_of(plan);
+    const Asking asking = watch_address.empty() ? Asking::only_safe_ones : Asking::all;
+    const std::optional<MpiKind> mpi = launcher_of(plan, request, asking);
     if (!mpi)
         return request.command;
-    const Mpiexec launcher =
-        find_mpiexec(*mpi, &plan, watch_address.empty() ? Asking::only_safe_ones : Asking::all);
-    std::vector<Launch> programs = {
-        {request.ranks.value_or(1), exec_command(plan, request, watch_address)}};
+    const Mpiexec launcher = find_mpiexec(*mpi, &plan, asking);
+    std::vector<Launch> programs = {{request.ranks.value_or(1),
+                                     exec_command(plan, request, watch_address),
+                                     request.launcher_options}};
     for (const Request &other : request.others)
-        programs.push_back({other.ranks.value_or(1), exec_command(plan_other(plan, *mpi, other),
-                                                                  other, watch_address, true)});
-    return compose_launch(launcher.kind, launcher.path, programs);
+        programs.push_back({other.ranks.value_or(1),
+                            exec_command(plan_other(plan, *mpi, other), other, watch_address, true),
+                            other.launcher_options});
+    return compose_launch(launcher, programs);
+}
+
+int ranks_of_all(const Request &request) {
+    int ranks = request.ranks.value_or(1);
+    for (const Request &other : request.others)
+        ranks += other.ranks.value_or(1);
+    return ranks;
+}
+
+std::optional<int> processors_to_share(const Request &request) {
+    for (const LauncherEffect effect :
+         {LauncherEffect::binds, LauncherEffect::hosts, LauncherEffect::hostfile})
+        if (has_effect(request.launcher_options, effect))
+            return std::nullopt;
+    return processors_at_once();
 }
 
 int run_program(const Request &request, const Installation &installation) {
-    if (find_job_context(read_environment))
+    if (find_job_context(read_environment)) {
+        if (!request.launcher_options.empty())
+            fail("{} is for mpiexec, and this is inside a job already: no mpiexec is started here",
+                 request.launcher_options[0].typed);
         return exec_program(request, installation, "");
+    }
     Plan plan = make_plan(request, installation, read_environment);
     if (request.as_virtual) {
         refuse_virtual(plan, read_environment);
         set_for_virtual(plan, read_environment);
     }
     const std::optional<node::Cores> cores = join_pool(plan, request);
-    const int ranks = ranks_of_all(request);
-    const std::optional<MpiKind> mpi = launcher_of(plan);
-    if (!mpi && (request.ranks || !request.others.empty()) && ranks > 1)
-        refuse_ranks(plan, ranks);
-    if (!plan.program.starts_ranks)
-        set_local_ranks(plan, ranks, usable_processors(), read_environment);
+    const std::optional<MpiKind> mpi =
+        launcher_of(plan, request, request.dry_run ? Asking::only_safe_ones : Asking::all);
+    if (!plan.program.starts_ranks && !plan.runs_as_it_is)
+        set_local_ranks(plan, ranks_of_all(request), processors_to_share(request),
+                        read_environment);
     if (request.dry_run) {
         explain(plan, launch_command(plan, request, ""), stdout);
         return 0;
@@ -405,6 +447,7 @@ int run_program(const Request &request, const Installation &installation) {
         explain(plan, request.command, stderr);
     make_trace_folder(request);
     clear_trace_folder(request);
+    warn(plan);
     apply(plan);
     stay_in_pool(cores);
     become(plan, request, installation);

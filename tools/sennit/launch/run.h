@@ -22,6 +22,13 @@ int exec_program(const Request &request, const Installation &installation,
 std::vector<std::string> launch_command(const Plan &plan, const Request &request,
                                         const std::string &watch_address);
 
+// Those of its other programs, too.
+int ranks_of_all(const Request &request);
+
+// Of this machine, those that the ranks share as far as can be said before they are started.
+// nullopt: mpiexec is told where they are, and each rank sees for itself.
+std::optional<int> processors_to_share(const Request &request);
+
 // For a shell: quoted where it must be.
 std::string shell_words(const std::vector<std::string> &words);
 
