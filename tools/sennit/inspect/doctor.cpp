@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "common/failure.h"
 #include "common/process_owner.h"
+#include "inspect/rank_map.h"
 #include "job/rank_report.h"
 #include "launch/mpiexec.h"
 #include "launch/processors.h"
@@ -11,6 +12,7 @@
 
 #include <fmt/ranges.h>
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -99,6 +101,47 @@ void report_program(const Program &program) {
                                        library.name, library.needed_by));
 }
 
+omp::CpuSet processors_here() {
+    omp::CpuSet set;
+    sched_getaffinity(0, omp::CpuSet::kBytes, reinterpret_cast<cpu_set_t *>(set.data()));
+    return set;
+}
+
+// What the program is going to have in this variable.
+std::string value_in(const Plan &plan, const char *name) {
+    std::string value;
+    if (const char *const text = std::getenv(name))
+        value = text;
+    for (const Setting &setting : plan.settings)
+        if (setting.name == name)
+            value = setting.value;
+    return value;
+}
+
+// Which threads of which rank run where, as far as that is said before they are started.
+void report_places(const Plan &plan, const Request &request) {
+    const int ranks = ranks_of_all(request);
+    const std::string bind = value_in(plan, "OMP_PROC_BIND");
+    const std::string places = value_in(plan, "OMP_PLACES");
+    if (!processors_to_share(request))
+        return say("places", "mpiexec is told where the ranks run");
+    if (!value_in(plan, "SENNIT_POOL").empty() || value_in(plan, "SENNIT_LENDING") == "on" ||
+        request.pool)
+        return say("places", "cores move between ranks or programs, no thread is bound");
+    const bool is_bound = bind.empty() ? !places.empty() : bind != "false";
+    if (!is_bound)
+        return say("places", "no thread is bound (--bind core binds them)");
+    say("places",
+        fmt::format("threads are bound, OMP_PLACES={}; each rank to its share, unless that "
+                    "lists processors of its own",
+                    places.empty() ? "threads" : places));
+    const std::vector<std::string> lines = rank_map(processors_here(), ranks);
+    for (std::size_t rank = 0; rank < lines.size(); ++rank)
+        say(fmt::format("rank {}", rank), lines[rank]);
+    if (lines.size() < static_cast<std::size_t>(ranks))
+        say("", fmt::format("and {} more", ranks - static_cast<int>(lines.size())));
+}
+
 bool report_plan(const Request &request, const Installation &installation) {
     Plan plan = make_plan(request, installation, read_environment);
     fmt::print("{}\n", shell_words(request.command));
@@ -111,6 +154,7 @@ bool report_plan(const Request &request, const Installation &installation) {
         set_local_ranks(plan, ranks_of_all(request), processors_to_share(request),
                         read_environment);
     const std::vector<std::string> command = launch_command(plan, request, "");
+    report_places(plan, request);
     fmt::print("`sennit run` would set\n");
     for (const Setting &setting : plan.settings)
         fmt::print("  {}\n", shell_words({setting.name + "=" + setting.value}));
