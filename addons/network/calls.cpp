@@ -21,7 +21,7 @@
 // The calls of MPI that this library stands in front of. A send hands its message to the wire; the
 // program's request is a generalized one. That a receive has been called is told past MPI
 // (receives.h), for MPI would have to be asked all the time.
-#include "mpi/interpose/define.h"
+#include "mpi/interpose/bare.h"
 #include "mpi/interpose/statuses.h"
 #include "network/bare.h"
 #include "network/receives.h"
@@ -203,7 +203,7 @@ DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
 }
 
 // One after the other: MPICH 4.0's MPI_Testall fails with several partitioned requests or
-// persistent collectives of which one is complete (mpi/quirks/test_all.h).
+// persistent collectives of which one is complete (mpi/quirks/requests.h).
 DEFINE(Waitall, int count, MPI_Request requests[], MPI_Status statuses[]) {
     static constexpr auto bare = BARE(Waitall);
     if (!g_wire.on() || count < 0)

@@ -5,8 +5,9 @@
 #pragma once
 
 #include "mpi/interpose/bare.h"
-#include "mpi/interpose/define.h"
 #include "mpi/interpose/mpi_names.h"
+
+#include <mpi.h>
 
 // Exports a function as MPI_<name> and PMPI_<name>.
 #define SENNIT_DEFINE(name, ...)                                                                   \
@@ -32,6 +33,13 @@ inline bool knows_constants() {
 #else
     return true;
 #endif
+}
+
+// Does the program want no status?
+inline bool is_ignored(const MPI_Status *statuses) {
+    // MPICH has one value for both.
+    const MPI_Status *const none[] = {MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE};
+    return statuses == none[0] || statuses == none[1];
 }
 
 } // namespace sennit::mpi

@@ -1,15 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call looks at first: which way it goes, and whether its thread is inside MPI already.
-// A call of a program that has no tasks costs these few instructions more than the bare MPI's.
+// What the calls of one MPI library share, whichever room they end up in: the task runtime's
+// functions, the words that say which way a call goes, and whether its thread is inside MPI
+// already. A call of a program that has no tasks costs these few instructions more than the bare
+// MPI's.
 #pragma once
 
-#include "mpi/call/calls.h"
+#include "base/spin.h"
 #include "sennit.h"
 
 #include <atomic>
 #include <cstdint>
 
 namespace sennit::mpi {
+
+// The task runtime's functions that we use, looked up by name when the first of them is wanted.
+// Without all of them every call is bare.
+
+#define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
+    X(sennit_should_suspend)                                                                       \
+    X(sennit_call_begins)                                                                          \
+    X(sennit_tasks_outside)                                                                        \
+    X(sennit_worker_wanted)                                                                        \
+    X(sennit_meets_others)                                                                         \
+    X(sennit_libraries_loaded)                                                                     \
+    X(sennit_teams_with_tasks)                                                                     \
+    X(sennit_send_order)                                                                           \
+    X(sennit_task_urgency)                                                                         \
+    X(sennit_task_self)                                                                            \
+    X(sennit_task_get_kind)                                                                        \
+    X(sennit_task_wait_ns)                                                                         \
+    X(sennit_task_spawn)                                                                           \
+    X(sennit_task_tests)                                                                           \
+    X(sennit_task_suspend_for)                                                                     \
+    X(sennit_task_resume)                                                                          \
+    X(sennit_helpers)                                                                              \
+    X(sennit_task_events_increase)                                                                 \
+    X(sennit_task_events_decrease)                                                                 \
+    X(sennit_task_event_last)                                                                      \
+    X(sennit_code_calls)                                                                           \
+    X(sennit_poll_register)                                                                        \
+    X(sennit_poll_describe)                                                                        \
+    X(sennit_poll_pending)                                                                         \
+    X(sennit_poll_doorbell)                                                                        \
+    X(sennit_pool_share)                                                                           \
+    X(sennit_pool_lend)                                                                            \
+    X(sennit_pool_reclaim)                                                                         \
+    X(sennit_notify)
+
+class RuntimeFunctions {
+  public:
+#define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
+    SENNIT_RUNTIME_FUNCTIONS(SENNIT_MEMBER)
+#undef SENNIT_MEMBER
+    sennit_poll_service *service = nullptr;
+    bool complete = false;
+
+    constexpr RuntimeFunctions() = default;
+    RuntimeFunctions(const RuntimeFunctions &) = delete;
+    RuntimeFunctions &operator=(const RuntimeFunctions &) = delete;
+
+    // They are looked up now, at the latest. Pairs with the store in find().
+    const RuntimeFunctions &get() {
+        if (__builtin_expect(!found_.load(std::memory_order_acquire), false))
+            find();
+        return *this;
+    }
+
+  private:
+    void find();
+
+    SpinLock lock_; // one thread looks them up
+    std::atomic<bool> found_{false};
+};
+
+// What the calls of one MPI library share, whichever room they end up in.
+//
+// State                  what                                        written by
+//   gate, request_gate,    which way a call goes         who has something to attend
+//   attention, teams                                                   to, with `lock`
+//   obstacles              reasons not to try a blocking call in a     queued sends, chaos
+//                          task (engine/attempt.h)
+//   test_rest              what a thread does after a test in vain,    crowd/
+//                          where ranks outnumber cores (runtime.h)
+//   tell_senders           the same of one that has called MPI, where  crowd/
+//                          ranks outnumber cores (call_path.h)
+//   runtime                the task runtime's functions                the first who asks
+//   serve, describer       what it calls of ours                       wrap/init_finalize
+//   allowed, aware         may tasks call from any thread: by MPI, by  MPI_Init, TAMPI_Init
+//                          the program; `multiple`: both
+//   always_suspends        does every task's call suspend it           MPI_Init, before any task
+struct Operation;
+
+struct Calls {
+    static constexpr std::int32_t kShut = 1; // what a gate points to that never opens
+
+    // Where zero stands while calls need no attention but the mark: the count of teams with tasks,
+    // or, where there is no runtime or something else to attend to, kShut.
+    std::atomic<const std::int32_t *> gate{&kShut};
+    // The same for the calls that make a request: theirs may need attention where others do not.
+    std::atomic<const std::int32_t *> request_gate{&kShut};
+    std::atomic<unsigned char> attention{0}; // enum Attention
+    std::atomic<bool> multiple{false};
+    std::atomic<bool> allowed{false};
+    std::atomic<bool> aware{true};
+    bool always_suspends = false;
+    std::atomic<int> obstacles{0};
+    std::atomic<void (*)()> test_rest{nullptr};                         // null: nothing
+    std::atomic<void (*)(const Operation *over)> tell_senders{nullptr}; // likewise
+
+    SpinLock lock;
+    const std::int32_t *teams SENNIT_GUARDED_BY(lock) = &kShut;
+    int (*serve)(void *) = nullptr;
+    const sennit_describer *describer = nullptr;
+    RuntimeFunctions runtime;
+};
+
+// One for each MPI library in the process. Hidden, it is reached without a table of addresses.
+#pragma GCC visibility push(hidden)
+extern constinit Calls g_calls;
+#pragma GCC visibility pop
 
 // What there is in the process that calls have to attend to.
 enum Attention : unsigned char {
@@ -19,7 +128,7 @@ enum Attention : unsigned char {
     kCallbacks = 8,     // of the program, see extensions/callbacks.h
     kRequestTable = 16, // see record/request_table.h
     kCollectives = 32,  // all of them are non-blocking, see runtime.h
-    kCrowd = 64,        // ranks outnumber cores, see crowd/join.h
+    kCrowd = 64,        // ranks outnumber cores, see crowd/crowd.h
     kFollowed = 128,    // requests, from their begin to their end, see record/request_table.h
 };
 void attend_to(Attention what);
@@ -29,7 +138,7 @@ void attend_to_tasks(const std::int32_t *teams);
 
 #pragma GCC visibility push(hidden)
 
-// Where this thread says what it waits for (sennit.h, blocked_mark.h). While a call stands there it
+// Where this thread says what it waits for (sennit.h, thread_state.h). While a call stands there it
 // runs MPI or this library, not the program.
 struct alignas(64) Mark : sennit_blocked { // in one cache line: up to 2% of a ping-pong otherwise
     bool inner;                            // some `Inside` lives

@@ -2,8 +2,8 @@
 #include "mpi/call/errors.h"
 
 #include "mpi/call/bare.h"
-#include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
+#include "mpi/call/thread_state.h"
 
 #include <dlfcn.h>
 

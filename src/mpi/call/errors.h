@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "mpi/call/object.h"
+#include "mpi/call/operation.h"
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 usage: generate.py --calls calls.txt --header preprocessed-mpi.h --output mpi-calls.inc --names blocking-calls.inc
 
 For each call: a struct with its arguments and its row (wrap/row.h says what is in it), and a line that exports it.
---names: the calls that may block, for call/table.cpp.
+--names: the calls that may block, for extensions/callbacks.cpp.
 """
 
 import argparse
@@ -198,7 +198,7 @@ class Call:
         return f"volume_by_root(root, comm, [&] {{ return {at_root}; }}, [&] {{ return {elsewhere}; }})"
 
     def unfit(self):
-        """When the twin cannot stand for the call (quirks/unfit_twins.h); None: it always can."""
+        """When the twin cannot stand for the call (quirks/arguments.h); None: it always can."""
         if "op" in self.names:
             return "is_user_defined(op)"
         if self.header.is_openmpi:

@@ -1,13 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call does, as the runtime's policies, the timeline and reports are told.
+// What a call does, as the runtime's policies, the timeline and reports are told; and the object
+// that it does it on.
 #pragma once
 
-#include "mpi/call/object.h"
+#include "base/array.h"
 #include "sennit.h"
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mpi.h>
+#include <type_traits>
 
 namespace sennit::mpi {
+
+// What an MPI call works on: a communicator, a window or a file. It has an error handler, and the
+// order of the collectives on it matters.
+struct Object {
+    enum class Kind { none, communicator, window, file };
+    Kind kind = Kind::none;
+    std::uintptr_t handle = 0; // an integer in one MPI, a pointer in another
+
+    bool operator==(const Object &) const = default;
+};
+
+template <class Handle>
+std::uintptr_t handle_bits(Handle handle) {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<std::uintptr_t>(handle);
+    else
+        return static_cast<std::uintptr_t>(handle);
+}
+
+template <class Handle>
+Handle handle_from(std::uintptr_t bits) {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<Handle>(bits);
+    else
+        return static_cast<Handle>(bits);
+}
+
+// Calls that free an object have its address.
+inline Object communicator(MPI_Comm comm) {
+    return {Object::Kind::communicator, handle_bits(comm)};
+}
+inline Object communicator(const MPI_Comm *comm) {
+    return comm ? communicator(*comm) : Object{};
+}
+inline Object window(MPI_Win win) {
+    return {Object::Kind::window, handle_bits(win)};
+}
+inline Object window(const MPI_Win *win) {
+    return win ? window(*win) : Object{};
+}
+inline Object file_object(MPI_File file) {
+    return {Object::Kind::file, handle_bits(file)};
+}
+inline Object file_object(const MPI_File *file) {
+    return file ? file_object(*file) : Object{};
+}
+
+// What the calls on files take turns on. MPICH's ROMIO has one lock that it holds also while a
+// collective call waits for other ranks.
+inline Object file_turn([[maybe_unused]] Object object) {
+#ifdef MPICH_NUMVERSION
+    return {Object::Kind::file, 0};
+#else
+    return object;
+#endif
+}
 
 // As sennit_notice, which has no name for none.
 enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_RECEIVE };
@@ -36,7 +97,16 @@ inline std::uint64_t group_of(Object object) {
     return object.kind == Object::Kind::communicator ? object.handle : 0;
 }
 
-// What reports say of an operation.
-sennit_wait wait_of(const Operation &operation);
+// What a pending operation needs must not be lost: its task would never go on.
+template <class T>
+using Pending = Array<T, 256>;
+
+template <class T>
+void add_pending(Pending<T> &array, const T &item) {
+    if (array.push(item)) [[likely]]
+        return;
+    std::fprintf(stderr, "sennit: no memory for %zu pending MPI operations\n", array.size() + 1);
+    std::abort();
+}
 
 } // namespace sennit::mpi

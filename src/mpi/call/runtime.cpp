@@ -3,8 +3,8 @@
 
 #include "base/compiler.h"
 #include "mpi/call/bare.h"
-#include "mpi/call/callback_state.h"
-#include "mpi/call/calls.h"
+#include "mpi/call/call_path.h"
+#include "mpi/call/thread_state.h"
 
 namespace sennit::mpi {
 
@@ -226,6 +226,28 @@ int task_urgency() {
 
 int send_order(std::uint64_t &key) {
     return runtime().sennit_send_order(&key);
+}
+
+sennit_wait wait_of(const Operation &operation) {
+    sennit_wait wait = {operation.name,
+                        static_cast<int>(operation.notice),
+                        operation.peer,
+                        operation.tag,
+                        operation.requests,
+                        operation.count,
+                        group_of(operation.object),
+                        operation.handles,
+                        -1,
+                        -1};
+    if (const Operation *receives = operation.receives) {
+        wait.direction = kExchange;
+        wait.send_peer = wait.peer;
+        wait.send_tag = wait.tag;
+        wait.peer = receives->peer;
+        wait.tag = receives->tag;
+        wait.count = receives->count;
+    }
+    return wait;
 }
 
 } // namespace sennit::mpi

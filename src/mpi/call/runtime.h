@@ -4,8 +4,8 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
-#include "mpi/call/callback_state.h"
 #include "mpi/call/operation.h"
+#include "mpi/call/thread_state.h"
 
 namespace sennit::mpi {
 
@@ -103,5 +103,8 @@ void lend_core();                        // of the calling thread, while it wait
 void reclaim_core();
 void sleep_on(sennit_doorbell *bell); // idle workers, while something is pending
 void count_pending(int more);         // operations that the runtime is to poll for
+
+// What reports say of an operation.
+sennit_wait wait_of(const Operation &operation);
 
 } // namespace sennit::mpi

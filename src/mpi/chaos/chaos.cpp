@@ -7,7 +7,6 @@
 #include "base/rank.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/calls.h"
 #include "mpi/call/errors.h"
 #include "mpi/call/runtime.h"
 #include "mpi/options.h"

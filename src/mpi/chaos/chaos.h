@@ -15,7 +15,6 @@
 // Capacity: kinds that share a counter only share their luck.
 #pragma once
 
-#include "mpi/call/array.h"
 #include "mpi/call/operation.h"
 
 #include <atomic>

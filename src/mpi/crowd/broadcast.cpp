@@ -2,7 +2,7 @@
 #include "mpi/crowd/broadcast.h"
 
 #include "mpi/call/bare.h"
-#include "mpi/crowd/accepted.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/length.h"
 
 #include <cstring>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a message is. MPI sends a long message in pieces, and each side waits for the other's
-// answers (neighbours.h). A count alone does not tell the length: one element of a derived type may
-// have any size.
+// How long a message is, and how much a collective call moves.
 #pragma once
 
 #include <atomic>
@@ -10,6 +8,10 @@
 #include <mpi.h>
 
 namespace sennit::mpi {
+
+// MPI sends a long message in pieces, and each side waits for the other's
+// answers (neighbours.h). A count alone does not tell the length: one element of a derived type may
+// have any size.
 
 // Bytes that may be more than MPI sends at once. Open MPI ends a send of more than 256 bytes to a
 // rank of the same node when that one has taken it out of shared memory.
@@ -56,5 +58,29 @@ inline bool is_common(const MPI_Datatype *) { // one for each rank
 // The length in bytes, or -1 without a count. The caller need not be inside MPI. MPI has accepted
 // `type`.
 std::int64_t message_length(std::int64_t count, MPI_Datatype type);
+
+// How much a collective call moves at this rank, in bytes: what tells whether the ranks have to
+// answer each other many times (neighbours.h). The wrappers know which arguments count: some are
+// significant at the root alone, or may be MPI_IN_PLACE (generate.py). MPI has accepted them.
+//
+// The partners of a rank are all ranks; those of the other group, if there are two.
+
+// The same with each partner.
+std::int64_t volume_of_all(std::int64_t count, MPI_Datatype type, MPI_Comm comm);
+// With each partner its own. `Count` is int or MPI_Count.
+template <class Count>
+std::int64_t volume_of_each(const Count *counts, MPI_Datatype type, MPI_Comm comm);
+template <class Count>
+std::int64_t volume_of_each(const Count *counts, const MPI_Datatype *types, MPI_Comm comm);
+
+// What does this rank do in a call with a root?
+enum class Part { root, other, none };
+Part part_of(int root, MPI_Comm comm);
+
+template <class AtRoot, class Elsewhere>
+std::int64_t volume_by_root(int root, MPI_Comm comm, AtRoot at_root, Elsewhere elsewhere) {
+    const Part part = part_of(root, comm);
+    return part == Part::root ? at_root() : part == Part::other ? elsewhere() : 0;
+}
 
 } // namespace sennit::mpi

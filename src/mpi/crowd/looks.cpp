@@ -34,39 +34,39 @@ void *find_behind(const char *name) {
 
 namespace {
 
-using Part = int (*)(); // returns how many events there were
+using OpenMpiPart = int (*)(); // returns how many events there were
 
 constexpr std::size_t kMostParts = 16; // more are not counted
-constinit std::atomic<Part> g_parts[kMostParts] = {};
+constinit std::atomic<OpenMpiPart> g_parts[kMostParts] = {};
 constinit thread_local bool t_found __attribute__((tls_model("initial-exec"))) = false;
 
 template <std::size_t number>
 int counted() {
-    const Part part = g_parts[number].load(std::memory_order_acquire);
+    const OpenMpiPart part = g_parts[number].load(std::memory_order_acquire);
     const int events = part ? part() : 0; // null: another thread has just taken it away
     t_found = t_found || events > 0;
     return events;
 }
 
 template <std::size_t... numbers>
-constexpr std::array<Part, kMostParts> counted_parts(std::index_sequence<numbers...>) {
+constexpr std::array<OpenMpiPart, kMostParts> counted_parts(std::index_sequence<numbers...>) {
     return {counted<numbers>...};
 }
-constexpr std::array<Part, kMostParts> kCounted =
+constexpr std::array<OpenMpiPart, kMostParts> kCounted =
     counted_parts(std::make_index_sequence<kMostParts>());
 
 // The one that stands for the part; the part itself if there is none.
-Part stands_for(Part part) {
+OpenMpiPart stands_for(OpenMpiPart part) {
     for (std::size_t i = 0; i < kMostParts; ++i)
         if (g_parts[i].load(std::memory_order_acquire) == part)
             return kCounted[i];
     return part;
 }
-Part make_counted(Part part) {
-    if (const Part made = stands_for(part); made != part || !Hops::wanted())
+OpenMpiPart make_counted(OpenMpiPart part) {
+    if (const OpenMpiPart made = stands_for(part); made != part || !Hops::wanted())
         return made;
     for (std::size_t i = 0; i < kMostParts; ++i)
-        if (Part none = nullptr; g_parts[i].compare_exchange_strong(none, part))
+        if (OpenMpiPart none = nullptr; g_parts[i].compare_exchange_strong(none, part))
             return kCounted[i];
     return part;
 }
@@ -75,18 +75,20 @@ Part make_counted(Part part) {
 
 extern "C" {
 
-SENNIT_EXPORT int opal_progress_register(Part part) {
-    static constexpr interpose::Bare<find_behind, "opal_progress_register", int(Part)> bare;
+SENNIT_EXPORT int opal_progress_register(OpenMpiPart part) {
+    static constexpr interpose::Bare<find_behind, "opal_progress_register", int(OpenMpiPart)> bare;
     return bare(make_counted(part));
 }
-SENNIT_EXPORT int opal_progress_register_lp(Part part) {
-    static constexpr interpose::Bare<find_behind, "opal_progress_register_lp", int(Part)> bare;
+SENNIT_EXPORT int opal_progress_register_lp(OpenMpiPart part) {
+    static constexpr interpose::Bare<find_behind, "opal_progress_register_lp", int(OpenMpiPart)>
+        bare;
     return bare(make_counted(part));
 }
-SENNIT_EXPORT int opal_progress_unregister(Part part) {
-    static constexpr interpose::Bare<find_behind, "opal_progress_unregister", int(Part)> bare;
+SENNIT_EXPORT int opal_progress_unregister(OpenMpiPart part) {
+    static constexpr interpose::Bare<find_behind, "opal_progress_unregister", int(OpenMpiPart)>
+        bare;
     const int error = bare(stands_for(part));
-    for (std::atomic<Part> &one : g_parts)
+    for (std::atomic<OpenMpiPart> &one : g_parts)
         if (one.load(std::memory_order_relaxed) == part)
             one.store(nullptr, std::memory_order_release);
     return error;

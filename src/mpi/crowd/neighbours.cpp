@@ -5,7 +5,7 @@
 #include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/members.h"
-#include "mpi/quirks/own_yields.h"
+#include "mpi/quirks/open_mpi.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/crowd/call_number.h"
+#include "mpi/crowd/broadcast.h"
 
 namespace sennit::mpi {
 namespace {

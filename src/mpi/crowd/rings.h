@@ -7,7 +7,7 @@
 #include "mpi/call/operation.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/length.h"
-#include "mpi/quirks/born_complete.h"
+#include "mpi/quirks/requests.h"
 
 #include <cstdint>
 #include <mpi.h>

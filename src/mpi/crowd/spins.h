@@ -3,7 +3,7 @@
 // operation of the program's own - spin inside of MPI. If ranks outnumber cores, such a call leaves
 // the core from within. It can, because Sennit stands in front of a function that MPI calls
 // whenever it looks for messages (looks.cpp). Open MPI's also yields by itself
-// (quirks/own_yields.h).
+// (quirks/open_mpi.h).
 //
 // A thread that has looked in vain for some time yields, and later naps on the bell of the rank.
 // Nobody knows for which rank such a call waits. So a thread that begins to spin rings all ranks of
@@ -16,7 +16,9 @@
 // after a multiple of the time that the yield took.
 #pragma once
 
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/neighbours.h"
+#include "mpi/quirks/open_mpi.h"
 #include "wait/ladder.h"
 
 #include <cstdint>
@@ -62,5 +64,34 @@ extern constinit thread_local Spins t_spins __attribute__((tls_model("initial-ex
 
 // The calling thread has tested some times in vain, by calls of the program.
 void rest_between_tests();
+
+// Makes the tests of the engine quick: such a test does not wait. A thread that waits outside of
+// tasks yields between two of them, and notes how long that takes (vigil.h).
+//
+// Some MPI libraries yield by themselves in a test that is in vain (quirks/open_mpi.h). While
+// this object lives, they do not. Beside a program that computes each yield takes a time slice, and
+// a task that starts 500 messages tests 500 times.
+//
+// These tests do not count as spinning of the program, which would end in a nap.
+//
+// The setting is one for the process. A thread in a call that spins may miss a yield by it, and
+// looks again.
+class QuickTests {
+  public:
+    QuickTests() {
+        t_spins.rests();
+        if (yields_)
+            make_tests_yield(false);
+    }
+    ~QuickTests() {
+        if (yields_)
+            make_tests_yield(true);
+    }
+    QuickTests(const QuickTests &) = delete;
+    QuickTests &operator=(const QuickTests &) = delete;
+
+  private:
+    const bool yields_ = g_crowd.neighbours.tests_yield();
+};
 
 } // namespace sennit::mpi

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/delegate.h"
 
-#include "mpi/call/blocked_mark.h"
-#include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/engine/engine.h"
-#include "mpi/quirks/lazy_parts.h"
+#include "mpi/quirks/open_mpi.h"
 
 #include <cstddef>
 #include <cstring>

@@ -5,13 +5,13 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/guard.h"
-#include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
 #include "mpi/call/runtime.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/crowd/crowd.h"
-#include "mpi/crowd/quick_tests.h"
-#include "mpi/quirks/born_complete.h"
+#include "mpi/crowd/spins.h"
+#include "mpi/quirks/requests.h"
 #include "wait/ladder.h"
 
 #include <atomic>
@@ -296,6 +296,31 @@ Turn::~Turn() {
     }
     if (successor)
         resume(successor);
+}
+
+namespace {
+
+SENNIT_TLS Linger t_linger;
+
+// If other operations are pending, the time is better spent on tasks that can go on. Under the
+// policy global senders are told who waits for them, and they do not know yet.
+bool may_wait() {
+    return g_engine.tickets.pending() == 0 && !crowded() && !g_engine.urgency.on() &&
+           !InCallback::polls() && in_task();
+}
+
+} // namespace
+
+Tested test_a_while(MPI_Request *request, MPI_Status *status) {
+    const QuickTests quick;
+    Tested tested = test_request(request, status);
+    if (tested.over || !t_linger.pays() || !may_wait())
+        return tested;
+    wait::Ladder ladder;
+    while (!tested.over && ladder.tests(wait::kBoundRequest, [] { return !worker_wanted(); }))
+        tested = test_request(request, status);
+    t_linger.note(tested.over);
+    return tested;
 }
 
 } // namespace sennit::mpi

@@ -5,12 +5,11 @@
 #pragma once
 
 #include "mpi/call/bare.h"
-#include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/calls.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/object.h"
+#include "mpi/call/operation.h"
 #include "mpi/call/runtime.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/crowd/rings.h"
 #include "mpi/crowd/vigil.h"
 #include "mpi/engine/helpers.h"
@@ -18,8 +17,7 @@
 #include "mpi/engine/send_queue.h"
 #include "mpi/engine/tickets.h"
 #include "mpi/engine/urgency.h"
-#include "mpi/quirks/born_complete.h"
-#include "mpi/quirks/quick_test.h"
+#include "mpi/quirks/requests.h"
 #include "sennit.h"
 
 #include <atomic>
@@ -36,7 +34,6 @@ namespace sennit::mpi {
 // State: the turn that holds each object, in a list. Turns that wait hang behind the holder, in
 // order. One mutex guards all of it, the links too. Capacity: any number; a turn lives in the frame
 // of its call.
-
 class Turn;
 
 class Turns {
@@ -154,7 +151,6 @@ inline int settle(const Ticket &ticket) {
 }
 
 // ---- what wrappers are made of ------------------------------------------------------------------
-
 template <class Start>
 int start_operation(const Operation &operation, Start &start, MPI_Request *request) {
     if (operation.notice == Notice::send)
@@ -274,5 +270,37 @@ struct Attempt {
 
 // Wait for an attempt that is not over.
 int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status);
+
+// A moment's wait for an operation that is to be bound to a task, or told of by a callback. To
+// write down who waits for it, to poll for it among others, and to complete the task from there,
+// takes some thousand instructions. A message that comes meanwhile is better awaited here: then
+// nothing has to be written down.
+//
+// TAMPI_Iwait and MPIX_Detach are not to block, and the rest of the task's body waits, too. So the
+// wait is short, only while the thread has nothing else to do, and only as long as it pays.
+
+// Does the next wait of a thread pay? After each one in vain, twice as many calls do not wait.
+class Linger {
+  public:
+    static constexpr unsigned kMostInVain = 8;
+
+    bool pays() {
+        if (skips_ == 0)
+            return true;
+        --skips_;
+        return false;
+    }
+    void note(bool over) {
+        in_vain_ = over ? 0 : in_vain_ + (in_vain_ < kMostInVain);
+        skips_ = (1U << in_vain_) - 1;
+    }
+
+  private:
+    unsigned skips_ = 0;   // calls that will not wait
+    unsigned in_vain_ = 0; // waits in a row
+};
+
+// Test a request, and again for a moment where that may pay.
+Tested test_a_while(MPI_Request *request, MPI_Status *status);
 
 } // namespace sennit::mpi

@@ -2,9 +2,9 @@
 #include "mpi/engine/send_queue.h"
 
 #include "mpi/call/bare.h"
-#include "mpi/call/callback_state.h"
-#include "mpi/call/calls.h"
+#include "mpi/call/call_path.h"
 #include "mpi/call/errors.h"
+#include "mpi/call/thread_state.h"
 
 namespace sennit::mpi {
 namespace {

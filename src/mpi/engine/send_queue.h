@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/guard.h"
-#include "mpi/call/array.h"
+#include "mpi/call/operation.h"
 #include "mpi/engine/tickets.h"
 #include "mpi/engine/urgency.h"
 

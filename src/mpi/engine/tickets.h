@@ -20,7 +20,6 @@
 #include "base/inbox.h"
 #include "base/list.h"
 #include "base/spin.h"
-#include "mpi/call/array.h"
 #include "mpi/call/operation.h"
 #include "mpi/call/runtime.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/private_comm.h"
+#include "mpi/call/members.h"
 
 #include <cstdlib>
 

@@ -3,12 +3,11 @@
 
 #include "base/undeferred_task.h"
 #include "mpi/call/bare.h"
-#include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/status.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/engine/engine.h"
 #include "mpi/extensions/continuations.h"
-#include "mpi/extensions/linger.h"
 #include "mpi/record/record.h"
 
 #include <cstdlib>

@@ -3,11 +3,10 @@
 // MPIX_Continue are made of.
 #pragma once
 
-#include "mpi/call/status.h"
+#include "mpi/call/bare.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
-#include "mpi/quirks/born_complete.h"
-#include "mpi/quirks/test_all.h"
+#include "mpi/quirks/requests.h"
 #include "mpi/record/record.h"
 
 namespace sennit::mpi {

@@ -3,18 +3,39 @@
 
 #include "base/hash.h"
 #include "mpi/call/bare.h"
-#include "mpi/call/object.h"
+#include "mpi/call/operation.h"
 #include "mpi/call/runtime.h"
-#include "mpi/call/table.h"
 #include "mpi/engine/engine.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <string_view>
+#include <strings.h>
 
 namespace sennit::mpi {
 
 namespace {
 constexpr int kDeepest = 16; // callbacks within callbacks on one stack
+
+constexpr std::string_view kBlocking[] = {
+#include "blocking-calls.inc" // generated
+};
+
+// Is this the symbol of a call of calls.txt that may block, in C or Fortran?
+int is_blocking(const char *symbol) {
+    symbol += *symbol == 'P' || *symbol == 'p';
+    if (strncasecmp(symbol, "mpi_", 4) != 0)
+        return 0;
+    symbol += 4;
+    // What follows the name is Fortran's: _, _f08_; or stands for large counts: _c.
+    for (const std::string_view call : kBlocking)
+        if (strncasecmp(symbol, call.data(), call.size()) == 0 &&
+            (symbol[call.size()] == 0 || symbol[call.size()] == '_'))
+            return 1;
+    return 0;
+}
+
 } // namespace
 
 // Null: there is no more room. Then nothing is known of it.

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
-#include "mpi/call/callback_state.h"
+#include "mpi/call/thread_state.h"
 
 namespace sennit::mpi {
 

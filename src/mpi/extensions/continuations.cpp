@@ -4,7 +4,6 @@
 #include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/status.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/record/record.h"

@@ -21,8 +21,7 @@
 #include "base/chains.h"
 #include "base/guard.h"
 #include "base/list.h"
-#include "mpi/call/blocked_mark.h"
-#include "mpi/call/callback_state.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/callbacks.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
-#include "mpi/call/calls.h"
+#include "mpi/call/call_path.h"
+#include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/continuations.h"
-#include "mpi/extensions/linger.h"
 #include "mpi/record/record.h"
 
 #include "mpix_detach.h"

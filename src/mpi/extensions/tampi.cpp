@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TAMPI's interface, without the request-free calls, which generate.py makes.
 #include "mpi/call/bare.h"
-#include "mpi/call/callback_state.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/continuations.h"
 

@@ -5,7 +5,6 @@
 #include "base/chains.h"
 #include "base/guard.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/object.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/rings.h"
 #include "mpi/record/request_table.h"

@@ -22,8 +22,8 @@
 #include "base/hash.h"
 #include "base/spin.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/object.h"
-#include "mpi/quirks/born_complete.h"
+#include "mpi/call/operation.h"
+#include "mpi/quirks/requests.h"
 #include "sennit.h"
 
 #include <cstdint>

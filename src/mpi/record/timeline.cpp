@@ -7,7 +7,6 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/members.h"
-#include "mpi/call/private_comm.h"
 
 #include <cstdlib>
 

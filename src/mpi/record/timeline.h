@@ -16,8 +16,8 @@
 
 #include "base/compiler.h"
 #include "base/guard.h"
-#include "mpi/call/calls.h"
-#include "mpi/call/object.h"
+#include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
 #include "mpi/record/traffic.h"
 #include "sennit.h"
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/record/traffic.h"
 
+#include "base/compiler.h"
 #include "base/guard.h"
 #include "base/hash.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/object.h"
+#include "mpi/call/operation.h"
+#include "mpi/record/record.h"
 
 #include <cstdlib>
 #include <new>
@@ -153,3 +155,26 @@ int Traffic::take(std::uint32_t account, void (*visit)(void *arg, const sennit_t
 }
 
 } // namespace sennit::mpi
+
+// Messages of accounts, for the library of objects that move (sennit.h).
+
+using namespace sennit::mpi;
+
+extern "C" {
+
+SENNIT_EXPORT int sennit_traffic_watch(std::uint32_t account, int on) {
+    return g_record.timeline.watch(account, on != 0);
+}
+
+SENNIT_EXPORT int sennit_traffic_take(std::uint32_t account,
+                                      void (*visit)(void *arg, const sennit_traffic *row),
+                                      void *arg) {
+    return g_record.timeline.take(account, visit, arg);
+}
+
+SENNIT_EXPORT int sennit_traffic_except(const void *comm) {
+    return comm ? g_record.timeline.leave_out(*static_cast<const MPI_Comm *>(comm))
+                : SENNIT_ERR_PARAMETER;
+}
+
+} // extern "C"

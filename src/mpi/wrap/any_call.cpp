@@ -2,12 +2,11 @@
 #include "mpi/wrap/any_call.h"
 
 #include "base/compiler.h"
-#include "mpi/call/blocked_mark.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/record/traced.h"
-#include "mpi/wrap/bound.h"
 #include "mpi/wrap/collective.h"
 
 namespace sennit::mpi {

@@ -2,7 +2,7 @@
 // What a call that may block does where there is something to attend to, by kind.
 #pragma once
 
-#include "mpi/call/blocked_mark.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/crowd/rings.h"
 #include "mpi/engine/engine.h"

@@ -3,11 +3,11 @@
 // place, for all ranks have to decide alike.
 #pragma once
 
-#include "mpi/call/blocked_mark.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/delegate.h"
 #include "mpi/engine/engine.h"
-#include "mpi/quirks/parts_with_data.h"
+#include "mpi/quirks/arguments.h"
 #include "mpi/record/traced.h"
 #include "mpi/wrap/any_call.h"
 #include "mpi/wrap/row.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/wrap/describer.h"
+#include "mpi/wrap/wrap.h"
 
 #include "mpi/call/errors.h"
 #include "mpi/call/members.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/quirks/born_complete.h"
+#include "mpi/quirks/requests.h"
 #include "mpi/record/record.h"
-#include "mpi/wrap/wrap.h"
 
 #include <cstdio>
 #include <cstring>

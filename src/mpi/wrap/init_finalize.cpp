@@ -5,22 +5,20 @@
 #include "TAMPI.h"
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/launcher_link.h"
 #include "base/rank.h"
 #include "mpi/call/bare.h"
-#include "mpi/call/blocked_mark.h"
-#include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
-#include "mpi/crowd/join.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/continuations.h"
 #include "mpi/options.h"
-#include "mpi/quirks/born_complete.h"
 #include "mpi/quirks/crowded_start.h"
+#include "mpi/quirks/requests.h"
 #include "mpi/record/record.h"
-#include "mpi/wrap/describer.h"
-#include "mpi/wrap/launcher.h"
 #include "mpi/wrap/wrap.h"
 
 #include <cstdio>
@@ -41,6 +39,47 @@ constexpr sennit_call kFinalizing = {"MPI_Finalize", 0, 0};
 constexpr const char *kLate =
     "sennit: Open MPI came with a library that the program opened while it ran: calls inside tasks "
     "block their thread as without Sennit; put libmpi.so.40 into LD_PRELOAD\n";
+
+// What `sennit run` hears of MPI_Init: a rank that ends without having called it leaves the others
+// waiting in theirs for ever, and nobody but the launcher sees both (tools/sennit/job/rank_ends.h).
+
+// A launcher that was stopped must not keep the job for ever.
+constexpr int kPatienceSeconds = 5;
+
+int open_link() {
+    const char *const address = sennit::trusted_environment("SENNIT_HANG_LINK");
+    return address && sennit::rank_of_environment() >= 0
+               ? sennit::connect_to_launcher(address, kPatienceSeconds)
+               : -1;
+}
+
+void tell(int link, const char *what) {
+    char message[48];
+    const int size = std::snprintf(message, sizeof message, "%s\t%d\t%d", what,
+                                   sennit::rank_of_environment(), sennit::ranks_of_environment());
+    if (link >= 0)
+        send(link, message, static_cast<std::size_t>(size), MSG_NOSIGNAL);
+}
+
+void close_link(int link) {
+    if (link >= 0)
+        close(link);
+}
+
+// While it lives, the rank is in MPI_Init.
+class InInitialization {
+  public:
+    InInitialization() : link_(open_link()) { tell(link_, "begin"); }
+    ~InInitialization() {
+        tell(link_, "begun");
+        close_link(link_);
+    }
+    InInitialization(const InInitialization &) = delete;
+    InInitialization &operator=(const InInitialization &) = delete;
+
+  private:
+    int link_;
+};
 
 void opened(bool multiple) {
     if (g_wrap.users.come())
@@ -236,6 +275,17 @@ SENNIT_DEFINE(Finalize, void) {
 }
 
 #if MPI_VERSION >= 4
+
+namespace {
+
+// The rank has initialized MPI in a way for which no other rank waits.
+void tell_launcher_of_session() {
+    const int link = open_link();
+    tell(link, "begun");
+    close_link(link);
+}
+
+} // namespace
 
 // MPI 4.0, section 11.3.1: the thread level of a session is asked for by the key "thread_level".
 SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {

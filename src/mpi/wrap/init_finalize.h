@@ -28,7 +28,7 @@ class Users {
     std::atomic<int> level_{-1};
 };
 
-// Answers to the runtime's questions (describer.h) beside MPI_Finalize. The runtime asks on a
+// Answers to the runtime's questions (describer.cpp) beside MPI_Finalize. The runtime asks on a
 // thread of its own, which MPI_Finalize has to wait for. Each of the two threads writes its word
 // before it reads the other's: one of them sees that the other was first.
 

@@ -8,8 +8,8 @@
 //   int start(request)         kinds start and collective: the non-blocking form
 //   int test(flag)             kinds wait and poll: the testing form
 //   MPI_Status *&received()    calls that fill a status, which the timeline reads, too
-//   std::int64_t volume()      collectives: how many bytes they move at this rank (crowd/volume.h)
-//   bool has_twin()            where the non-blocking form may be unfit (quirks/unfit_twins.h)
+//   std::int64_t volume()      collectives: how many bytes they move at this rank (crowd/length.h)
+//   bool has_twin()            where the non-blocking form may be unfit (quirks/arguments.h)
 //   void awaits(error)         calls that make a request: tells the crowd (crowd/rings.h)
 //
 // Only what a call has is there: templates ask by `requires`.
@@ -19,7 +19,7 @@
 #include "mpi/call/operation.h"
 #include "mpi/crowd/rings.h"
 #include "mpi/record/timeline.h"
-#include "mpi/wrap/collectives.h"
+#include "mpi/wrap/wrap.h"
 #include "sennit.h"
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Row {
     bool makes_request = false;   // in its last argument
     bool stays = false;           // that request is persistent
     bool adopts = false;          // it makes a communicator, and all ranks of its parent call it
-    bool parts_with_data = false; // see quirks/parts_with_data.h
+    bool parts_with_data = false; // see quirks/arguments.h
     const char *name_in_task = nullptr; // a collective's, where it is the non-blocking form
     const char *twin_name = nullptr;    // of its non-blocking form
     const char *bound_name = nullptr;   // of TAMPI's form

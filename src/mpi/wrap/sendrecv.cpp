@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sendrecv and Sendrecv_replace: both directions are started before either is waited for.
-#include "mpi/call/blocked_mark.h"
 #include "mpi/call/runtime.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/delegate.h"
 #include "mpi/engine/engine.h"
-#include "mpi/quirks/rebased.h"
+#include "mpi/quirks/arguments.h"
 #include "mpi/record/traced.h"
 
 #include "TAMPI.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/wrap/spawn.h"
+#include "mpi/wrap/wrap.h"
 
 #include "base/environment.h"
 #include "mpi/engine/engine.h"

@@ -2,9 +2,9 @@
 // MPI_Wait is not a row of the table that polls. To wait for one request is common, and the
 // requests of many tickets are tested at once.
 #include "mpi/call/bare.h"
-#include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/runtime.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/continuations.h"

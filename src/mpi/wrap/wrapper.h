@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
+#include "mpi/call/thread_state.h"
 #include "mpi/engine/engine.h"
 #include "mpi/record/record.h"
 #include "mpi/wrap/any_call.h"

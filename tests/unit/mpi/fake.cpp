@@ -3,7 +3,6 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
-#include "mpi/crowd/accepted.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/reduction.h"
 #include "mpi/crowd/spins.h"

@@ -3,7 +3,7 @@
 #include "mpi/crowd/rings.h"
 
 #include "mpi/call/call_path.h"
-#include "mpi/crowd/volume.h"
+#include "mpi/crowd/length.h"
 
 #include "fake.h"
 #include "known_ranks.h"

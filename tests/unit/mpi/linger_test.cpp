@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/extensions/linger.h: who waits a moment before a request is bound to a task.
-#include "mpi/extensions/linger.h"
+// mpi/engine/engine.h: who waits a moment before a request is bound to a task.
+#include "mpi/engine/engine.h"
 
 #include "wait/rows.h"
 

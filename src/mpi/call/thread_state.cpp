@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/call/blocked_mark.h"
+#include "mpi/call/thread_state.h"
 
 #include "base/compiler.h"
 #include "mpi/call/bare.h"
+
+#include <utility>
 
 namespace sennit::mpi {
 
@@ -24,6 +26,14 @@ SENNIT_HOT Blocking::Blocking(const Operation &operation) {
     t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
     mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
                   of_requests ? handle_bits(operation.handles) : group_of(operation.object));
+}
+
+SENNIT_TLS int InCallback::t_depth;
+SENNIT_TLS bool InCallback::t_blocked;
+SENNIT_TLS std::atomic<Habit> *InCallback::t_habit;
+
+void InCallback::note_that_it_blocks() {
+    std::exchange(t_habit, nullptr)->store(Habit::blocks, std::memory_order_relaxed);
 }
 
 } // namespace sennit::mpi

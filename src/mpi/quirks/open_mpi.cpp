@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/quirks/dist_graph.h"
+#include "mpi/quirks/open_mpi.h"
 
+#include "base/compiler.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
 
 #ifdef OPEN_MPI
 #include <pthread.h>
@@ -92,6 +96,40 @@ int make_dist_graph(MPI_Comm comm, int count, const int sources[], const int deg
     }
 #endif
     return bare(comm, count, sources, degrees, destinations, weights, info, reorder, graph);
+}
+
+SENNIT_HOT bool make_tests_yield([[maybe_unused]] bool yields) {
+#ifdef OPEN_MPI
+    // Open MPI 4.1, 5.0: opal/runtime/opal_progress.h.
+    static const auto set =
+        reinterpret_cast<void (*)(bool)>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+    if (set)
+        set(yields);
+    return set && yields;
+#else
+    return false;
+#endif
+}
+
+void load_lazy_parts() {
+#ifdef OPEN_MPI
+    static constexpr auto cart_create = SENNIT_BARE(Cart_create);
+    static constexpr auto comm_free = SENNIT_BARE(Comm_free);
+    static constexpr auto file_open = SENNIT_BARE(File_open);
+    static constexpr auto file_close = SENNIT_BARE(File_close);
+    outside_task([] {
+        MPI_Comm grid = MPI_COMM_NULL;
+        const int one = 1;
+        const int periodic = 0;
+        if (cart_create(MPI_COMM_SELF, 1, &one, &periodic, 0, &grid) == MPI_SUCCESS)
+            comm_free(&grid);
+        MPI_File file = MPI_FILE_NULL;
+        if (file_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) ==
+            MPI_SUCCESS)
+            file_close(&file);
+        return MPI_SUCCESS;
+    });
+#endif
 }
 
 } // namespace sennit::mpi
