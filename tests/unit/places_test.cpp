@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places (OpenMP 5.2, 21.1.6), policies (21.1.5) and the assignment of threads to places (10.1.3).
-#include "openmp/env/affinity_format.h"
+#include "openmp/env/display.h"
 #include "openmp/env/places.h"
 #include "openmp/env/share.h"
 #include "openmp/env/topology.h"

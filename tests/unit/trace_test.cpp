@@ -4,7 +4,7 @@
 #include "sennit.h"
 
 #include "base/config.h"
-#include "openmp/runtime/statistics.h"
+#include "openmp/runtime/library.h"
 #include "tasks/trace/trace.h"
 #include "trace/replay.h"
 

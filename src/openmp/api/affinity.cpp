@@ -5,7 +5,6 @@
 
 #include "base/message.h"
 #include "openmp/env/affinity.h"
-#include "openmp/env/affinity_format.h"
 #include "openmp/env/display.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/team.h"

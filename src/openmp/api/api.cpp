@@ -10,7 +10,6 @@
 #include "openmp/ompt/tool.h"
 #include "openmp/sync/sync.h"
 #include "openmp/team/free_agents.h"
-#include "openmp/team/icv_update.h"
 #include "openmp/team/league.h"
 #include "openmp/team/team.h"
 #include "tasks/poll/poll.h"

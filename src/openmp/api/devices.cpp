@@ -4,8 +4,8 @@
 // loaded the devices are its own, and so are the answers.
 #include "openmp/api/api.h"
 
-#include "openmp/team/icv_update.h"
 #include "openmp/team/league.h"
+#include "openmp/team/team.h"
 
 #include <cerrno>
 #include <climits>

@@ -4,7 +4,7 @@
 #include "base/environment.h"
 #include "base/message.h"
 #include "base/rank.h"
-#include "openmp/env/affinity_format.h"
+#include "openmp/env/display.h"
 #include "openmp/env/environment.h"
 #include "openmp/env/own_share.h"
 #include "openmp/env/topology.h"

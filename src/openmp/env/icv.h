@@ -2,7 +2,7 @@
 // Internal control variables (OpenMP 5.2, chapter 2) and the OMP_* environment.
 //
 // Data-environment ICVs are inherited by pointer: a task points to the Icvs of its parent until it
-// changes one (team/icv_update.h). Icvs that a task points to are never written to again, so tasks
+// changes one (team/team.h). Icvs that a task points to are never written to again, so tasks
 // that were made before a change keep what they inherited. Global ICVs are constant after
 // icv_setup.
 #pragma once

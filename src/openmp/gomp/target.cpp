@@ -3,8 +3,8 @@
 // program's own (OpenMP 5.2, 1.3). Only firstprivate items need care: the region gets copies.
 #include "openmp/api/api.h"
 #include "openmp/gomp/tasks.h"
-#include "openmp/team/icv_update.h"
 #include "openmp/team/league.h"
+#include "openmp/team/team.h"
 
 #include <algorithm>
 #include <climits>

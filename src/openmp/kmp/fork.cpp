@@ -3,10 +3,10 @@
 #include "openmp/kmp/tasks.h"
 
 #include "base/message.h"
-#include "openmp/team/icv_update.h"
 #include "openmp/team/league.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/region_events.h"
+#include "openmp/team/team.h"
 
 #include <algorithm>
 #include <alloca.h>

@@ -79,4 +79,8 @@ enum Schedule : std::int32_t {
     kNonmonotonic = 1 << 30,
 };
 
+// Around fork(): nobody is in the middle of the list of threadprivate variables.
+void threadprivate_before_fork();
+void threadprivate_after_fork(); // in the child, too
+
 } // namespace sennit::kmp

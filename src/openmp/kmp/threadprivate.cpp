@@ -7,13 +7,10 @@
 // split, a worker may run several. What they have is kept by openmp/team/thread_values.h, and
 // caches have a table without copies: so each call looks who the caller is. As threads count on
 // finding their copies, regions have as many threads as before when splitting ends.
-#include "openmp/kmp/threadprivate.h"
-
 #include "openmp/kmp/kmp.h"
 
 #include "base/message.h"
 #include "openmp/env/split.h"
-#include "openmp/team/region.h"
 #include "openmp/team/team.h"
 #include "tasks/sched/threads.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the parts of this room know of each other: the state of the process, and what is to be done
+// when the library is loaded.
 #pragma once
 
 #include "base/everlasting.h"
@@ -10,12 +12,10 @@
 namespace sennit::runtime {
 
 // What the hang report asks of regions and locks.
-
 extern const watch::Regions kHangRegions;
 
 // What there is once in a program, whatever its threads and teams: what this room puts together and
 // no room below has to reach. Constant-initialized, so it is there before any constructor runs.
-
 struct Process {
     watch::Watch watch;
     char *statistics_prefix = nullptr; // of the files that SENNIT_STATS asks for
@@ -31,7 +31,6 @@ inline constinit Process &g_process = g_everlasting_process.object;
 
 // What the rooms below are told of names: symbols and files of MPI, of OpenMP, of the compilers'
 // libraries and of our own.
-
 extern const program::SymbolNames kNames;
 extern const watch::CallNames kHangNames;
 
@@ -39,5 +38,29 @@ extern const watch::CallNames kHangNames;
 bool is_send(const char *symbol);
 // Is the file a part of MPICH, of Open MPI, or of what they stand on?
 bool passes_messages(const char *path);
+
+// The numbers of this process (sennit_get_statistics, SENNIT_STATS) and the marks that libraries
+// set on the timeline (sennit_trace_begin, _end).
+
+// Once, when the library is loaded: reads the configuration, registers the writer at exit.
+void statistics_setup();
+
+// OpenMP runtimes whose place Sennit takes, and which are mapped all the same: a library names one
+// by its path, a wheel of Python's brings a copy, threadpoolctl opens one to set its number of
+// threads. The program's own calls reach Sennit, for it comes first. A library that asks such a
+// runtime for a function gets Sennit's, too: there is one runtime under all names.
+
+// Of all that is loaded; once, when this library is.
+void stand_in_for_replaced();
+// The object that `code` is in has been loaded, and nobody has looked for its functions yet.
+void stand_in_if_replaced(const void *code);
+
+// A program without MPI: in a pool of programs that share cores (SENNIT_POOL), and as a rank fiber
+// (src/ranks/fibers).
+
+// When the library is loaded, in this order. With MPI, MPI_Init does the same.
+void let_flows_leave_home();
+void join_pool();
+void leave_pool_in_child();
 
 } // namespace sennit::runtime

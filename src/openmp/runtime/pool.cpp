@@ -11,7 +11,6 @@
 #include "base/message.h"
 #include "openmp/env/icv.h"
 #include "openmp/runtime/library.h"
-#include "openmp/runtime/pool.h"
 #include "ranks/fibers/processor_number.h"
 #include "ranks/fibers/rank_fiber.h"
 #include "sennit.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "openmp/runtime/replaced.h"
+#include "openmp/runtime/library.h"
 
 #include "base/loaded_object.h"
+#include "base/message.h"
 #include "tasks/program/rebind.h"
 #include "tasks/pthread/bare.h"
 
@@ -73,3 +74,12 @@ void stand_in_if_replaced(const void *code) {
 }
 
 } // namespace sennit::runtime
+
+// What the stubs of generate_stubs.py call.
+
+extern "C" [[noreturn]] void sennit_unsupported(const char *symbol) {
+    sennit::fatal(
+        "%s is not supported by this version: the program uses an OpenMP feature that Sennit "
+        "does not have yet (docs/status.md); run it on its own OpenMP runtime instead",
+        symbol);
+}

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "openmp/runtime/statistics.h"
+#include "openmp/runtime/library.h"
 
 #include "sennit.h"
 
 #include "base/config.h"
 #include "base/message.h"
 #include "decide/tasks/profiles.h"
-#include "openmp/runtime/library.h"
 #include "tasks/fiber/stack.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/ordered_queue.h"

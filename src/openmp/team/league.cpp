@@ -4,7 +4,6 @@
 #include "openmp/team/league.h"
 
 #include "base/message.h"
-#include "openmp/team/icv_update.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/region_events.h"
 #include "openmp/team/team.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions: fork, join, barrier, and how many threads they get.
-#include "openmp/team/region.h"
+#include "openmp/team/team.h"
 
 #include "base/message.h"
 #include "openmp/team/free_agents.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/region_events.h"
 #include "openmp/team/spare_threads.h"
-#include "openmp/team/team.h"
 #include "openmp/team/virtual_team.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/processors.h"

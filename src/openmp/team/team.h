@@ -30,7 +30,6 @@ namespace sennit::omp {
 // Loops as compilers describe them, and their iterations by number, 0 .. count-1. Values of a loop
 // variable are kept as bits modulo 2^64, which suits signed and unsigned ones. A step downward is
 // kept as a negated number.
-
 struct Iterations {
     std::uint64_t start = 0;
     std::uint64_t step = 1;
@@ -380,4 +379,52 @@ inline void start_implicit(sched::Worker &worker, Member &member) {
     enter_place(member);
 }
 
+// What is kept for a thread that forks: its hot teams.
+struct Home {
+    Team *initial = nullptr; // for a thread of the program
+    Team *cached = nullptr;  // a list, the most recently used first
+    ValueSets values;        // of threads of its regions
+};
+Home &home_of(sched::Worker &worker);
+
+// The key by which hot teams are found: the number of threads, negative for a virtual team.
+inline int team_key(int size, bool is_virtual) {
+    return SENNIT_UNLIKELY(is_virtual) ? -size : size;
+}
+
+// Find a hot team that is not in use, or make a new one. It has fewer threads if there are not so
+// many.
+Team &find_team(sched::Worker &worker, int key, int level);
+inline Team &take_team(sched::Worker &worker, int key, int level) {
+    const auto *home = static_cast<const Home *>(worker.room);
+    if (Team *last = home ? home->cached : nullptr;
+        last && !last->in_use && last->asked == key && last->level == level)
+        return *last;
+    return find_team(worker, key, level);
+}
+
 } // namespace sennit::omp
+
+namespace sennit {
+
+// Changing the ICVs of a task (OpenMP 5.2, 2.2).
+
+// A copy of the current task's ICVs. Changes of the copy take effect when it is destroyed.
+class IcvUpdate {
+  public:
+    explicit IcvUpdate(sched::Worker &worker);
+    ~IcvUpdate();
+    IcvUpdate(const IcvUpdate &) = delete;
+    IcvUpdate &operator=(const IcvUpdate &) = delete;
+    Icvs *operator->() { return &changed_; }
+    Icvs &operator*() { return changed_; }
+
+  private:
+    sched::Worker &worker_;
+    Icvs changed_;
+};
+inline IcvUpdate icvs_for_update(sched::Worker &worker) {
+    return IcvUpdate(worker);
+}
+
+} // namespace sennit
