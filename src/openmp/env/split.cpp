@@ -5,8 +5,8 @@
 #include "base/message.h"
 #include "base/spin.h"
 #include "openmp/env/environment.h"
+#include "tasks/program/objects.h"
 #include "tasks/program/senders.h"
-#include "tasks/program/thread_local.h"
 
 #include <atomic>
 #include <cstring>

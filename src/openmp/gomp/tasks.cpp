@@ -10,7 +10,7 @@
 #include "openmp/tasks/tasks.h"
 #include "openmp/team/cancel.h"
 #include "openmp/team/region_events.h"
-#include "tasks/program/compiler.h"
+#include "tasks/program/objects.h"
 
 #include <cstddef>
 #include <cstdlib>

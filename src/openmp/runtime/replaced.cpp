@@ -3,7 +3,7 @@
 
 #include "base/loaded_object.h"
 #include "base/message.h"
-#include "tasks/program/rebind.h"
+#include "tasks/program/objects.h"
 #include "tasks/pthread/bare.h"
 
 #include <cstring>

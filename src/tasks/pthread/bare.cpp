@@ -4,7 +4,7 @@
 #include "base/loaded_object.h"
 #include "base/message.h"
 #include "base/next_function.h"
-#include "tasks/program/rebind.h"
+#include "tasks/program/objects.h"
 
 #include <cstring>
 #include <dlfcn.h>

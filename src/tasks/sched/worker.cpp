@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/message.h"
 #include "base/observed.h"
+#include "tasks/sched/client.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
 
@@ -468,6 +469,13 @@ void wake_one(Group &group) {
             return;
         }
     }
+}
+
+constinit Client detail::g_client{};
+constinit std::atomic<bool> detail::g_outdated{false};
+
+void plug(const Client &client) {
+    detail::g_client = client;
 }
 
 } // namespace sennit::sched

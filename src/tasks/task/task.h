@@ -3,10 +3,10 @@
 //
 //     created -> (dependences missing) -> ready -> running <-> suspended -> ended -> completed
 //
-// The files of this room take it from step to step: create.cpp, submit.cpp (depend.h: its place
-// among its siblings; exclusion.h: mutexinoutset; priorities.h: what leads to a send comes first),
-// execute.cpp, events.cpp, complete.cpp. waits.cpp is what a task waits for, client.cpp what the
-// scheduler asks, observer.h what a tool learns. lifecycle.h is what they have in common.
+// The files of this room take it from step to step: submit.cpp (depend.h: its place among its
+// siblings, and mutexinoutset; priorities.h: what leads to a send comes first), execute.cpp.
+// waits.cpp is what a task waits for, observer.h what the scheduler asks and a tool learns.
+// lifecycle.h is what they have in common.
 //
 // ended: the body returned. completed: ended and every external event fulfilled; dependences are
 // released, the parent and the taskgroup are told. The memory goes when the task is completed and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does a job hang? Every rank that stands still says so again and again, with the time since when
 // and the time of its latest look, both of the machine's one monotonic clock
-// (src/tasks/watch/link.h). When the latest begin of all ranks is a grace time before the earliest
+// (src/tasks/watch/watch.h). When the latest begin of all ranks is a grace time before the earliest
 // look, they all stood still at the same time for that long, so nothing is under way between them:
 // no rank can have been woken by another that fell silent afterwards.
 //
