@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/receives.h"
 
-#include "base/last_words.h"
+#include "base/message.h"
 #include "network/bare.h"
 #include "network/wire.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/environment.h"
 #include "base/message.h"
-#include "base/system_files.h"
 
 #include <cerrno>
 #include <cstdlib>

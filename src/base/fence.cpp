@@ -2,8 +2,8 @@
 #include "base/fence.h"
 
 #include "base/clock.h"
+#include "base/rank.h"
 #include "base/spin.h"
-#include "base/virtual_rank.h"
 
 #include <cerrno>
 #include <linux/membarrier.h>

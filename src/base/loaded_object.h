@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ELF objects of this process, read where the loader has put them: their segments, and what
-// their dynamic sections say. Functions that only the file names are elf_file.h's.
+// their dynamic sections say. Functions that only the file names are ElfFile's.
 #pragma once
 
 #include <algorithm>
@@ -227,7 +227,6 @@ class DynamicSection {
 
 // The bytes of an object file, each read checked against its size, the functions in its .symtab
 // (also those that the dynamic symbols leave out), and its sections.
-
 class ElfFile {
   public:
     // Of a file that cannot be read, or is none of this machine's, there are no functions.
@@ -374,6 +373,17 @@ inline OpenMpLibrary openmp_library(const char *name) {
 
 inline bool is_openmp_library(const char *name) {
     return openmp_library(name) != OpenMpLibrary::none;
+}
+
+// The function of libc, or of MPI, that a library of ours stands in front of.
+
+// The next one behind the calling library, in the order in which the loader looks;
+// `otherwise(name)` where it finds none. Inlined, and no call at the end of a function: dlsym()
+// knows the library by the address that it returns to.
+[[gnu::always_inline]] inline void *find_next(const char *name,
+                                              void *(*otherwise)(const char *name)) {
+    void *const found = dlsym(RTLD_NEXT, name);
+    return found ? found : otherwise(name);
 }
 
 } // namespace sennit

@@ -3,6 +3,8 @@
 // lines of several ranks do not mix.
 #pragma once
 
+#include <ctime>
+
 namespace sennit {
 
 // "sennit: <text>\n". The program goes on.
@@ -16,5 +18,12 @@ void set_warnings(bool on);
 // The same, then abort() with the standard's exit status of a fatal runtime error: the program
 // cannot go on without a wrong answer.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...);
+
+// To call before MPI_Abort. A launcher that ends a job may do so before it has read what the ranks
+// said last (MPICH's does). Then the user would not learn why.
+inline void let_last_words_through() {
+    const timespec moment{0, 200'000'000};
+    nanosleep(&moment, nullptr);
+}
 
 } // namespace sennit

@@ -22,7 +22,7 @@ enum Who : std::uint8_t {
 // Written before there are threads, and when a tool declines or leaves. A thread that reads the old
 // value calls a hook, which finds that nobody listens. So an ordinary variable will do, which the
 // processor tests in memory. ThreadSanitizer would call that a race.
-[[gnu::visibility("hidden")]] extern std::uint8_t g_who;
+[[gnu::visibility("hidden")]] inline constinit std::uint8_t g_who = 0;
 
 inline bool by(std::uint8_t who) {
 #if SENNIT_TSAN

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/small_file.h"
 #include "base/spin.h"
+#include "node/assembly.h"
 #include "node/pool.h"
 
 #include <cerrno>
@@ -318,6 +319,21 @@ void Ending::claim(std::uint64_t job, const timespec &patience) {
             return;
         }
     }
+}
+
+// acquire: what the job before has written is over.
+bool Assembly::claim(std::uint64_t seen, std::uint64_t job) {
+    return job_.compare_exchange_strong(seen, job, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed);
+}
+
+void Assembly::begin(int members) {
+    members_ = members;
+    left_.store(0, std::memory_order_relaxed);
+    here_.store(0, std::memory_order_relaxed);
+    over_.store(0, std::memory_order_relaxed);
+    for (Note &note : notes_)
+        note.clear();
 }
 
 } // namespace sennit::node

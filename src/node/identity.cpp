@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/identity.h"
 
+#include "base/environment.h"
 #include "base/small_file.h"
 #include "base/system_call.h"
-#include "base/system_files.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/virtual_rank.h"
+#include "base/rank.h"
 #include "node/identity.h"
 #include "node/look.h"
 #include "wait/ladder.h"

@@ -2,12 +2,12 @@
 // The parts of the loader (src/ranks/loader) that start no process.
 #include "ranks/fibers/home.h"
 #include "ranks/inside/address_set.h"
-#include "ranks/loader/address_space.h"
 #include "ranks/loader/first_stack.h"
+#include "ranks/loader/host.h"
 #include "ranks/loader/image.h"
 #include "ranks/loader/meeting.h"
 #include "ranks/loader/rank_request.h"
-#include "ranks/stub/outgoing.h"
+#include "ranks/stub/stub.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is expected of loads, and the strategy that heeds it.
-#include "decide/objects/moving_front.h"
 #include "decide/objects/outlook.h"
 #include "decide/objects/problem.h"
 #include "decide/objects/strategies.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processor time of a flow that goes from one kernel thread to another, each with its own
 // clock; and the clock of a carrier, which asks the system seldom.
-#include "ranks/fibers/carrier_clock.h"
+#include "ranks/fibers/carrier.h"
 #include "ranks/fibers/rank_fiber.h"
 
 #include <gtest/gtest.h>

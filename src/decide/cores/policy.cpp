@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decide/cores/policy.h"
 
-#include "decide/cores/fair.h"
 #include "decide/cores/lend.h"
 #include "decide/cores/moldable.h"
 

@@ -2,10 +2,8 @@
 // The strategies by name, and those that are too small for a file.
 #include "decide/objects/strategies.h"
 
-#include "decide/objects/follow.h"
-#include "decide/objects/greedy.h"
+#include "decide/objects/charm.h"
 #include "decide/objects/hierarchical.h"
-#include "decide/objects/refine.h"
 
 #include <algorithm>
 #include <array>

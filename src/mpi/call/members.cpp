@@ -2,7 +2,7 @@
 #include "mpi/call/members.h"
 
 #include "base/clock.h"
-#include "base/last_words.h"
+#include "base/message.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 

@@ -2,7 +2,7 @@
 #include "mpi/crowd/assembled.h"
 
 #include "base/clock.h"
-#include "base/last_words.h"
+#include "base/message.h"
 #include "mpi/call/bare.h"
 #include "node/identity.h"
 

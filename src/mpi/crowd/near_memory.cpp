@@ -11,8 +11,8 @@
 //
 // State: which process this is, written when the library is loaded; a forked child is none.
 #include "base/compiler.h"
+#include "base/rank.h"
 #include "base/system_call.h"
-#include "base/virtual_rank.h"
 #include "ranks/fibers/rank_fiber.h"
 
 #include <algorithm>

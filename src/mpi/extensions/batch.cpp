@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/extensions/batch.h"
 
-#include "base/undeferred_task.h"
+#include "base/agreements.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/errors.h"
 #include "mpi/call/thread_state.h"

@@ -2,7 +2,6 @@
 #include "mpi/interpose/bare.h"
 
 #include "base/loaded_object.h"
-#include "base/next_function.h"
 
 #include <cstdint>
 #include <dlfcn.h>

@@ -4,7 +4,6 @@
 #include "base/compiler.h"
 #include "base/loaded_object.h"
 #include "base/rank.h"
-#include "base/virtual_rank.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,9 +3,9 @@
 #include "mpi/wrap/init_finalize.h"
 
 #include "TAMPI.h"
+#include "base/agreements.h"
 #include "base/clock.h"
 #include "base/environment.h"
-#include "base/launcher_link.h"
 #include "base/rank.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"

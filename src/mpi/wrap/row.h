@@ -15,7 +15,7 @@
 // Only what a call has is there: templates ask by `requires`.
 #pragma once
 
-#include "base/collective_names.h"
+#include "base/agreements.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/rings.h"
 #include "mpi/record/timeline.h"

@@ -3,7 +3,6 @@
 
 #include "base/environment.h"
 #include "base/rank.h"
-#include "base/virtual_rank.h"
 #include "node/identity.h"
 #include "openmp/env/environment.h"
 #include "openmp/env/share.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "openmp/env/topology.h"
 
+#include "base/environment.h"
 #include "base/small_file.h"
-#include "base/system_files.h"
 
 #include <algorithm>
 #include <cstdarg>

@@ -3,9 +3,9 @@
 // openmp/runtime/statistics.cpp.
 #include "sennit.h"
 
+#include "base/agreements.h"
 #include "base/compiler.h"
 #include "base/message.h"
-#include "base/undeferred_task.h"
 #include "openmp/env/split.h"
 #include "openmp/runtime/library.h"
 #include "openmp/team/free_agents.h"

@@ -3,7 +3,7 @@
 #include "sennit_export.h"
 
 #include "base/compiler.h"
-#include "base/virtual_rank.h"
+#include "base/rank.h"
 #include "ranks/exported/registry.h"
 
 #include <cstring>

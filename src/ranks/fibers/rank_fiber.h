@@ -34,7 +34,7 @@
 #pragma once
 
 #include "base/assert.h"
-#include "base/virtual_rank.h"
+#include "base/rank.h"
 
 #include <atomic>
 #include <cstddef>

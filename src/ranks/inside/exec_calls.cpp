@@ -2,7 +2,7 @@
 // libc's calls that start a program, as programs use them to start themselves again: in place of
 // the loader, which /proc/self/exe is, the rank's program. It becomes an ordinary process.
 #include "ranks/inside/next.h"
-#include "ranks/inside/own_entry.h"
+#include "ranks/inside/self.h"
 
 #include <alloca.h>
 #include <cstdarg>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // libc's calls that take a path, as programs use them to find or to read themselves: a path that
-// means the rank's own program, arguments or environment is put right (own_entry.h).
+// means the rank's own program, arguments or environment is put right (self.h).
 #include "ranks/inside/next.h"
-#include "ranks/inside/own_entry.h"
+#include "ranks/inside/self.h"
 
 #include <cstdio>
 #include <cstring>

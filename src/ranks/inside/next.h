@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "base/next_function.h"
+#include "base/loaded_object.h"
 
 #include <atomic>
 #include <dlfcn.h>

@@ -2,8 +2,8 @@
 #include "ranks/loader/rank.h"
 
 #include "base/random_bytes.h"
+#include "base/rank.h"
 #include "base/small_file.h"
-#include "base/virtual_rank.h"
 #include "ranks/loader/first_stack.h"
 #include "ranks/loader/image.h"
 

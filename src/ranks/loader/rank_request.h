@@ -42,7 +42,7 @@ struct RequestHead {
     std::uint32_t affinity_size = 0;
     std::uint32_t arguments = 0;
     std::uint32_t environment = 0;
-    std::uint32_t mappings = 0; // how many it will probably need (address_space.h)
+    std::uint32_t mappings = 0; // how many it will probably need (host.h)
     std::uint32_t file_mask = 0;
     std::uint32_t fiber = 0; // 1: it is to be a rank fiber (src/ranks/fibers)
     std::uint32_t unused = 0;
@@ -118,7 +118,7 @@ class Descriptor {
 
 bool is_same_user(int socket);
 
-// What a stub sends (stub/outgoing.h). The descriptors that come back belong to this process. They
+// What a stub sends (stub/stub.h). The descriptors that come back belong to this process. They
 // have the order of request.descriptors. `too_many`: this process may not open so many.
 std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors,
                                            bool &too_many);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/stub/outgoing.h"
+#include "ranks/stub/stub.h"
 
 #include "base/system_call.h"
 

@@ -4,7 +4,6 @@
 #include "base/open_files.h"
 #include "base/system_call.h"
 #include "ranks/stub/line.h"
-#include "ranks/stub/outgoing.h"
 
 #include <cerrno>
 #include <csignal>

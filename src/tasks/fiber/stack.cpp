@@ -5,9 +5,9 @@
 #include "base/compiler.h"
 #include "base/loaded_object.h"
 #include "base/message.h"
+#include "base/rank.h"
 #include "base/small_file.h"
 #include "base/spin.h"
-#include "base/virtual_rank.h"
 
 #include <algorithm>
 #include <atomic>

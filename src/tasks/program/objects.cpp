@@ -2,7 +2,7 @@
 #include "tasks/program/objects.h"
 
 #include "base/loaded_object.h"
-#include "base/virtual_rank.h"
+#include "base/rank.h"
 #include "tasks/program/senders.h"
 
 #include <algorithm>

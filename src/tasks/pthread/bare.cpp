@@ -3,7 +3,6 @@
 
 #include "base/loaded_object.h"
 #include "base/message.h"
-#include "base/next_function.h"
 #include "tasks/program/objects.h"
 
 #include <cstring>

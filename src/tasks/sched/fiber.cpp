@@ -2,7 +2,7 @@
 #include "tasks/sched/fiber.h"
 
 #include "base/loaded_object.h"
-#include "base/virtual_rank.h"
+#include "base/rank.h"
 
 #include <cstring>
 #include <dlfcn.h>

@@ -2,9 +2,9 @@
 #include "tasks/sched/sharing.h"
 
 #include "base/config.h"
+#include "base/rank.h"
 #include "base/spin.h"
 #include "base/time_slice.h"
-#include "base/virtual_rank.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/worker.h"

@@ -5,8 +5,8 @@
 #include "base/config.h"
 #include "base/hash.h"
 #include "base/message.h"
+#include "base/rank.h"
 #include "base/spin.h"
-#include "base/virtual_rank.h"
 #include "tasks/trace/trace_output.h"
 
 #include <atomic>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/watch/watch.h"
 
+#include "base/agreements.h"
 #include "base/config.h"
 #include "base/hash.h"
 #include "base/held_signals.h"
-#include "base/launcher_link.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/rank.h"

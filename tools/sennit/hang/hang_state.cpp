@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hang/hang_state.h"
 
-#include "base/collective_names.h"
+#include "base/agreements.h"
 
 #include <fmt/ranges.h>
 

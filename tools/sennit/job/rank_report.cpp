@@ -4,8 +4,8 @@
 #include "common/argument_pointers.h"
 #include "common/failure.h"
 
+#include "base/agreements.h"
 #include "base/clock.h"
-#include "base/launcher_link.h"
 
 #include <fmt/format.h>
 

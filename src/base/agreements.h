@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from a rank to the `sennit run` that has started its job: a socket for datagrams that
-// has a name in a folder. Invariant: nothing is told to a socket that another user may have made.
-// So the folder has to be this user's, and nobody else may enter it. On another machine than the
-// launcher's there is no such folder, and the rank has no launcher.
+// What Sennit's libraries and its command ask and tell each other, and sennit.h has not.
 #pragma once
 
 #include "base/kept_file.h"
@@ -15,7 +12,29 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+// What Sennit's MPI library asks Sennit's runtime, by name, and other libraries need not.
+struct sennit_task;
+
+extern "C" {
+// The calling task if it is undeferred and has an event of OpenMP's `detach` that is not fulfilled;
+// else null. Its creator does not wait for that event, but for those that are bound to the task by
+// sennit_task_events_increase.
+sennit_task *sennit_task_undeferred(void);
+}
+
+// Between src/mpi, which counts collective calls, and `sennit run`, which compares those of the
+// ranks.
+
+// Ends the name of a call that was made in its non-blocking form, because a task made it. Such a
+// one meets MPI_Iallreduce, not the MPI_Allreduce of a rank that calls it outside of tasks.
+#define SENNIT_IN_A_TASK " in a task"
+
 namespace sennit {
+
+// The way from a rank to the `sennit run` that has started its job: a socket for datagrams that
+// has a name in a folder. Invariant: nothing is told to a socket that another user may have made.
+// So the folder has to be this user's, and nobody else may enter it. On another machine than the
+// launcher's there is no such folder, and the rank has no launcher.
 
 // A socket whose datagrams reach the launcher, or -1. A send waits for a launcher that is busy, but
 // `patience_s` seconds at most.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GreedyLB and GreedyCommLB (Charm++; Acun et al., SC 2014). They take the objects by falling load,
-// and put each on the PE that would then be done first.
+// The strategies of Charm++ (Acun et al., SC 2014): greedy ones, which place all objects anew, and
+// refining ones, which move a few.
 #pragma once
 
 #include "decide/objects/problem.h"
@@ -12,6 +12,8 @@
 
 namespace sennit::balance {
 
+// GreedyLB and GreedyCommLB. They take the objects by falling load, and put each on the PE that
+// would then be done first.
 class Greedy final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;
@@ -31,7 +33,6 @@ class GreedyComm final : public Strategy {
 std::vector<int> by_falling_load(std::span<const MovableObject> objects);
 
 // The PEs by load, the least loaded first. Greedy strategies put objects on them.
-
 class LeastLoaded {
   public:
     // At the beginning, a PE has the load that cannot move.
@@ -57,6 +58,27 @@ class LeastLoaded {
     bool alike_; // all PEs have one speed
     std::vector<double> loads_;
     std::set<std::tuple<double, double, int>> order_;
+};
+
+// RefineLB. It changes little if work is nearly in balance. As long as a PE has too much,
+// its largest object that fits elsewhere moves to the least loaded PE.
+
+// A PE whose time is more than this share above the mean has too much.
+inline constexpr double kRefineTolerance = 0.02;
+
+class Refine final : public Strategy {
+  public:
+    Assignment assign(const Problem &problem) const override;
+};
+
+// The same with links. The time of a PE is that of its objects and of their links to other PEs. An
+// object moves to the least loaded PE, to the least loaded one of its node, or to a PE that it
+// talks to. Of the moves that relieve the PE by at least half of what the best one does, that one
+// is made which saves the most time of links.
+class RefineComm final : public Strategy {
+  public:
+    Assignment assign(const Problem &problem) const override;
+    bool looks_at_links() const override { return true; }
 };
 
 } // namespace sennit::balance
