@@ -2,7 +2,7 @@
 #include "replay.h"
 
 #include "base/printable.h"
-#include "trace/job.h"
+#include "trace/replay.h"
 
 #include <fmt/ranges.h>
 

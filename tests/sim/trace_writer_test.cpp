@@ -7,7 +7,7 @@
 #include "sim/replay.h"
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
-#include "trace/job.h"
+#include "trace/replay.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/own_file.h"
 #include "base/printable.h"
-#include "trace/job.h"
+#include "trace/replay.h"
 
 #include <cerrno>
 #include <climits>

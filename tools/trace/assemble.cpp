@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/assemble.h"
+#include "trace/replay.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspect/top.h"
+#include "inspect/commands.h"
 
 #include "base/printable.h"
 #include "common/failure.h"

@@ -4,7 +4,6 @@
 #include "common/failure.h"
 #include "common/installation.h"
 #include "common/result_file.h"
-#include "common/scratch_folder.h"
 #include "common/standard_output.h"
 #include "report.h"
 #include "sim/cholesky.h"
@@ -18,7 +17,7 @@
 #include "simulate/sweep.h"
 
 #include "base/printable.h"
-#include "trace/job.h"
+#include "trace/replay.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
