@@ -1,98 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
-// The explorer itself, by litmus tests: what two threads may see of each other on x86-64, and what
-// they may not (Sewell et al., "x86-TSO", CACM 53(7), 2010).
+// The explorer itself, by litmus tests: what threads may see of each other on x86-64, and what they
+// may not (Sewell et al., "x86-TSO", CACM 53(7), 2010).
 #include "schedules.h"
 
+#include <array>
 #include <gtest/gtest.h>
-#include <memory>
 
 namespace sennit::schedules {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr auto kAcquire = std::memory_order_acquire;
+constexpr auto kRelease = std::memory_order_release;
 
-// Two words, and what each thread has read. Each pair of readings that comes is noted.
-class Litmus {
-  public:
-    using Body = void (*)(Litmus &);
-    Litmus(Body first, Body second) : first_(first), second_(second) {}
-
-    bool may_read(std::uint64_t first, std::uint64_t second) {
-        Test test;
-        test.begin = [this] {
-            for (Atomic<std::uint64_t> *word : {&x, &y}) {
-                std::destroy_at(word);
-                std::construct_at(word, 0U);
-            }
-            a = b = 0;
-        };
-        test.threads = {[this] { first_(*this); }, [this] { second_(*this); }};
-        test.state = [this] { return a * 16 + b; };
-        test.end = [this, first, second] { return a == first && b == second ? "seen" : ""; };
-        return !explore(test).failure.empty();
-    }
-
+// Two words, and what threads have read: a hexadecimal digit each.
+struct Words {
+    using Body = void (*)(Words &);
     Atomic<std::uint64_t> x, y;
-    std::uint64_t a = 0, b = 0;
+    std::array<std::uint64_t, 4> read{};
 
-  private:
-    Body first_, second_;
+    Test test(const std::vector<Body> &bodies) {
+        Test test;
+        test.memory = memory_of(*this);
+        test.begin = [this] { make_anew(*this); };
+        for (const Body body : bodies)
+            test.threads.emplace_back([this, body] { body(*this); });
+        test.state = [this] {
+            std::uint64_t all = 0;
+            for (const std::uint64_t one : read)
+                all = 16 * all + one;
+            return all;
+        };
+        test.end = [] { return ""; };
+        return test;
+    }
 };
 
+// All that the threads may read. It is the same however the explorer goes back.
+std::set<std::uint64_t> readings(const std::vector<Words::Body> &bodies) {
+    Words words;
+    const Test test = words.test(bodies);
+    const Result by_notes = explore(test);
+    const Result by_steps = explore(test, {}, 5'000'000, Back::by_steps);
+    EXPECT_EQ(by_notes.failure, "");
+    EXPECT_EQ(by_steps.failure, "");
+    EXPECT_EQ(by_notes.states, by_steps.states);
+    EXPECT_EQ(by_notes.ends, by_steps.ends);
+    return by_notes.ends;
+}
+
+using Readings = std::set<std::uint64_t>;
+
 TEST(Explorer, StoresWaitInBuffers) {
-    Litmus relaxed(
-        [](Litmus &of) {
-            of.x.store(1, kRelaxed);
-            of.a = of.y.load(kRelaxed);
-        },
-        [](Litmus &of) {
-            of.y.store(1, kRelaxed);
-            of.b = of.x.load(kRelaxed);
-        });
-    EXPECT_TRUE(relaxed.may_read(0, 0));
-    EXPECT_TRUE(relaxed.may_read(1, 1));
+    EXPECT_EQ(readings({[](Words &of) {
+                            of.x.store(1, kRelaxed);
+                            of.read[0] = of.y.load(kRelaxed);
+                        },
+                        [](Words &of) {
+                            of.y.store(1, kRelaxed);
+                            of.read[1] = of.x.load(kRelaxed);
+                        }}),
+              (Readings{0x0000, 0x0100, 0x1000, 0x1100}));
 }
 
 TEST(Explorer, OrderedStoresDoNot) {
-    Litmus ordered(
-        [](Litmus &of) {
-            of.x.store(1);
-            of.a = of.y.load();
-        },
-        [](Litmus &of) {
-            of.y.store(1);
-            of.b = of.x.load();
-        });
-    EXPECT_FALSE(ordered.may_read(0, 0));
-    EXPECT_TRUE(ordered.may_read(0, 1));
+    EXPECT_EQ(readings({[](Words &of) {
+                            of.x.store(1);
+                            of.read[0] = of.y.load();
+                        },
+                        [](Words &of) {
+                            of.y.store(1);
+                            of.read[1] = of.x.load();
+                        }}),
+              (Readings{0x0100, 0x1000, 0x1100}));
 }
 
 TEST(Explorer, StoresOfAThreadAreSeenInOrder) {
-    Litmus message(
-        [](Litmus &of) {
-            of.x.store(1, kRelaxed);
-            of.y.store(1, kRelaxed);
-        },
-        [](Litmus &of) {
-            of.a = of.y.load(kRelaxed);
-            of.b = of.x.load(kRelaxed);
-        });
-    EXPECT_FALSE(message.may_read(1, 0));
-    EXPECT_TRUE(message.may_read(0, 1));
+    EXPECT_EQ(readings({[](Words &of) {
+                            of.x.store(1, kRelaxed);
+                            of.y.store(1, kRelaxed);
+                        },
+                        [](Words &of) {
+                            of.read[0] = of.y.load(kRelaxed);
+                            of.read[1] = of.x.load(kRelaxed);
+                        }}),
+              (Readings{0x0000, 0x0100, 0x1100}));
 }
 
 // Between a thread's store and its next load of the word, others may see the store, and write over
 // it.
 TEST(Explorer, OthersWriteBetweenAStoreAndALoad) {
-    Litmus over(
-        [](Litmus &of) {
-            of.x.store(1, kRelaxed);
-            of.a = of.x.load(kRelaxed);
-        },
-        [](Litmus &of) { of.x.store(2, kRelaxed); });
-    EXPECT_TRUE(over.may_read(1, 0));
-    EXPECT_TRUE(over.may_read(2, 0));
-    EXPECT_FALSE(over.may_read(0, 0));
+    EXPECT_EQ(readings({[](Words &of) {
+                            of.x.store(1, kRelaxed);
+                            of.read[0] = of.x.load(kRelaxed);
+                        },
+                        [](Words &of) { of.x.store(2, kRelaxed); }}),
+              (Readings{0x1000, 0x2000}));
+}
+
+// Independent reads of independent writes: two readers agree which store came first.
+TEST(Explorer, StoresHaveOneOrderForAll) {
+    const Readings all = readings({[](Words &of) { of.x.store(1, kRelaxed); },
+                                   [](Words &of) { of.y.store(1, kRelaxed); },
+                                   [](Words &of) {
+                                       of.read[0] = of.x.load(kRelaxed);
+                                       of.read[1] = of.y.load(kRelaxed);
+                                   },
+                                   [](Words &of) {
+                                       of.read[2] = of.y.load(kRelaxed);
+                                       of.read[3] = of.x.load(kRelaxed);
+                                   }});
+    EXPECT_EQ(all.size(), 15U);
+    EXPECT_FALSE(all.contains(0x1010));
+}
+
+// A third thread that has seen a store passes it on.
+TEST(Explorer, WhatWasSeenIsPassedOn) {
+    const Readings all = readings({[](Words &of) { of.x.store(1, kRelaxed); },
+                                   [](Words &of) {
+                                       of.read[0] = of.x.load(kRelaxed);
+                                       of.y.store(1, kRelaxed);
+                                   },
+                                   [](Words &of) {
+                                       of.read[1] = of.y.load(kRelaxed);
+                                       of.read[2] = of.x.load(kRelaxed);
+                                   }});
+    EXPECT_EQ(all.size(), 7U);
+    EXPECT_FALSE(all.contains(0x1100));
+}
+
+TEST(Explorer, NothingComesBetweenAReadAndItsWrite) {
+    const auto add = [](std::size_t thread, Words &of) {
+        of.read[thread] = of.x.fetch_add(1, kRelaxed);
+    };
+    static const auto of_three = add;
+    EXPECT_EQ(readings({[](Words &of) { of_three(0, of); }, [](Words &of) { of_three(1, of); },
+                        [](Words &of) { of_three(2, of); }}),
+              (Readings{0x0120, 0x0210, 0x1020, 0x1200, 0x2010, 0x2100}));
+}
+
+TEST(Explorer, OneOfTwoExchangesIsFirst) {
+    const auto claim = [](Words &of) {
+        std::uint64_t expected = 0;
+        of.read[0] += of.x.compare_exchange_strong(expected, 1, std::memory_order_acq_rel);
+        of.read[1] += expected;
+    };
+    EXPECT_EQ(readings({claim, claim}), (Readings{0x1100}));
+}
+
+// Only a read-modify-write that is a release comes after the stores before it.
+TEST(Explorer, ChangesThatReleaseWaitForTheBuffer) {
+    const auto look = [](Words &of) {
+        of.read[0] = of.y.load(kAcquire);
+        of.read[1] = of.x.load(kRelaxed);
+    };
+    EXPECT_EQ(readings({[](Words &of) {
+                            of.x.store(1, kRelaxed);
+                            of.y.fetch_or(1, kRelease);
+                        },
+                        look}),
+              (Readings{0x0000, 0x0100, 0x1100}));
+    EXPECT_EQ(readings({[](Words &of) {
+                            of.x.store(1, kRelaxed);
+                            of.y.fetch_or(1, kAcquire);
+                        },
+                        look}),
+              (Readings{0x0000, 0x0100, 0x1000, 0x1100}));
 }
 
 } // namespace

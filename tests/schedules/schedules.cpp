@@ -4,10 +4,12 @@
 #include "base/fence.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <boost/context/detail/fcontext.hpp>
-#include <deque>
+#include <cstring>
 #include <memory>
-#include <unordered_set>
+#include <type_traits>
 #include <utility>
 
 namespace sennit {
@@ -33,7 +35,7 @@ constexpr std::size_t kMostSteps = 3000;
 struct Action {
     enum class Kind { load, modify, drain, fence, heavy, change };
     Kind kind = Kind::load;
-    const void *word = nullptr;
+    const Cell *word = nullptr;
     bool has_to_drain = false; // all of its thread's stores first, not only those to the word
     Where where = {};
 
@@ -70,15 +72,87 @@ struct Store {
     Where where;
 };
 
+// What a thread has last seen in a cell.
+struct Seen {
+    const Cell *cell;
+    std::uint64_t bits;
+};
+
+// A few things, in one place: a note of the place has them all.
+template <class T>
+class Few {
+  public:
+    static constexpr std::size_t kMost = 24;
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T *begin() { return all_.data(); }
+    T *end() { return all_.data() + size_; }
+    const T *begin() const { return all_.data(); }
+    const T *end() const { return all_.data() + size_; }
+    // The newest one about the cell; null: there is none.
+    T *about(const Cell &cell) {
+        for (T *at = end(); at != begin();)
+            if ((--at)->cell == &cell)
+                return at;
+        return nullptr;
+    }
+    bool has(const Cell &cell) const { return const_cast<Few *>(this)->about(cell) != nullptr; }
+    void push_back(const T &one) {
+        if (size_ == kMost)
+            std::abort(); // a test that needs more is too large anyhow
+        all_[size_++] = one;
+    }
+    void pop_front() { std::copy(begin() + 1, end(), begin()), --size_; }
+    void clear() { size_ = 0; }
+
+  private:
+    std::size_t size_ = 0;
+    std::array<T, kMost> all_;
+};
+
+// Hashes that have come, none of which is zero.
+class Hashes {
+  public:
+    std::size_t size() const { return size_; }
+    // False: it was here.
+    bool insert(std::uint64_t hash) {
+        if (2 * size_ >= places_.size())
+            grow();
+        std::uint64_t &place = find(hash);
+        const bool is_new = place == 0;
+        place = hash;
+        size_ += is_new;
+        return is_new;
+    }
+
+  private:
+    std::uint64_t &find(std::uint64_t hash) {
+        std::size_t at = hash & (places_.size() - 1);
+        while (places_[at] != 0 && places_[at] != hash)
+            at = (at + 1) & (places_.size() - 1);
+        return places_[at];
+    }
+    void grow() {
+        const std::vector<std::uint64_t> before = std::exchange(
+            places_, std::vector<std::uint64_t>(std::max<std::size_t>(1024, 4 * places_.size())));
+        for (const std::uint64_t hash : before)
+            if (hash != 0)
+                find(hash) = hash;
+    }
+    std::vector<std::uint64_t> places_;
+    std::size_t size_ = 0;
+};
+
 } // namespace
 
 // Threads are numbered from 0, and then their buffers.
 class Explorer {
   public:
-    Explorer(const Test &test, const Flaw &flaw)
-        : test_(test), flaw_(flaw), threads_(test.threads.size()) {
+    Explorer(const Test &test, const Flaw &flaw, Back back)
+        : test_(test), flaw_(flaw), back_(back), threads_(test.threads.size()) {
         for (Thread &thread : threads_)
-            thread.stack = std::make_unique<char[]>(kStackBytes);
+            thread.stack = std::make_unique<std::byte[]>(kStackBytes);
     }
 
     Result all(std::size_t most);
@@ -88,8 +162,8 @@ class Explorer {
     static Explorer *here() { return s_running && s_running->current_ ? s_running : nullptr; }
     std::uint64_t load(const Cell &cell, const Where &where);
     void store(Cell &cell, std::uint64_t bits, std::memory_order order, const Where &where);
-    std::uint64_t modify(Cell &cell, const std::function<bool(std::uint64_t &)> &change,
-                         std::memory_order order, const Where &where);
+    std::uint64_t begin_change(const Cell &cell, std::memory_order order, const Where &where);
+    void set(Cell &cell, std::uint64_t bits);
     void heavy_fence(const Where &where);
     void wait_for_change();
     void begin_anew(std::uint64_t place);
@@ -97,21 +171,27 @@ class Explorer {
     bool locks_keep_out() const { return flaw_.kind != Flaw::Kind::no_lock; }
 
   private:
-    struct Thread {
-        std::unique_ptr<char[]> stack;
+    // Of a thread, but for its stack.
+    struct Place {
         fcontext::fcontext_t context = nullptr;
         bool ended = false;
         Action next;
-        std::deque<Store> buffer;
-        std::deque<Store> late;                                   // Flaw::late
-        std::vector<std::pair<const Cell *, std::uint64_t>> last; // what it has seen in each cell
+        Few<Store> buffer;
+        Few<Store> late; // Flaw::late
+        Few<Seen> last;  // Flaw::stale
         std::uint64_t seen_version = 0;
         Hash seen; // what it has read
     };
-    // A point where something is chosen. Schedules share their first choices.
+    struct Thread : Place {
+        std::unique_ptr<std::byte[]> stack;
+        std::byte *top() const { return stack.get() + kStackBytes; }
+    };
+    static_assert(std::is_trivially_copyable_v<Place>);
+    // A state from which there are several ways, or one. Schedules share their first choices.
     struct Choice {
-        std::vector<int> open;  // who could go on
-        std::size_t chosen = 0; // of open
+        unsigned open;        // who else could go on, a bit each
+        int chosen;           // who goes on
+        std::size_t noted_at; // in notes_
     };
 
     static void start(fcontext::transfer_t transfer);
@@ -120,13 +200,18 @@ class Explorer {
     bool add_choice();
     bool is_enabled(int who) const;
     Action action_of(int who) const;
-    void run_one();
+    void visit_all(std::size_t most);
+    void see_end();
+    void tell();
     void step(int who);
-    void set(Cell &cell, std::uint64_t bits);
     void drain(Thread &thread);
     void switch_to(Thread &thread);
     void stop_before(const Action &action);
     static void store_late(Thread &thread);
+    template <class Do>
+    void each_piece(Do with);
+    void note_state();
+    void go_back(const Choice &choice);
     bool next_choice();
     std::string describe(int who) const;
     int count() const { return static_cast<int>(threads_.size()); }
@@ -137,14 +222,13 @@ class Explorer {
 
     const Test &test_;
     const Flaw &flaw_;
+    const Back back_;
     std::vector<Thread> threads_;
     std::vector<Choice> choices_;
+    std::vector<std::byte> notes_;                                  // of choices_
     std::vector<std::pair<const char *, unsigned>> stores_, loads_; // places that were come by
-    bool tells_ = false;
-    bool is_at_end_ = false;
-    std::size_t depth_ = 0;
     Hash memory_;
-    std::unordered_set<std::uint64_t> states_;
+    Hashes states_;
     Thread *current_ = nullptr;
     fcontext::fcontext_t own_ = nullptr;
     std::uint64_t version_ = 0; // of memory
@@ -177,29 +261,29 @@ void Explorer::stop_before(const Action &action) {
 }
 
 void Explorer::store_late(Thread &thread) {
-    for (; !thread.late.empty(); thread.late.pop_front())
-        thread.buffer.push_back(thread.late.front());
+    for (const Store &store : thread.late)
+        thread.buffer.push_back(store);
+    thread.late.clear();
 }
 
 std::uint64_t Explorer::load(const Cell &cell, const Where &where) {
     note(loads_, where);
     Thread &self = *current_;
     std::uint64_t found;
-    const auto last = std::find_if(self.last.begin(), self.last.end(),
-                                   [&](const auto &l) { return l.first == &cell; });
-    if (flaw_.is_at(Flaw::Kind::stale, where) && last != self.last.end()) {
-        found = last->second;
+    const bool may_be_stale = flaw_.kind == Flaw::Kind::stale;
+    Seen *const last = may_be_stale ? self.last.about(cell) : nullptr;
+    if (last && flaw_.is_at(Flaw::Kind::stale, where)) {
+        found = last->bits;
     } else {
         // Its own store may be seen first, and another thread's after it.
         stop_before({Action::Kind::load, &cell, false, where});
-        const auto own = std::find_if(self.buffer.rbegin(), self.buffer.rend(),
-                                      [&](const Store &s) { return s.cell == &cell; });
-        found = own != self.buffer.rend() ? own->bits : cell.bits_;
+        const Store *const own = self.buffer.about(cell);
+        found = own ? own->bits : cell.bits_;
     }
-    if (last != self.last.end())
-        last->second = found;
-    else
-        self.last.emplace_back(&cell, found);
+    if (last)
+        last->bits = found;
+    else if (may_be_stale)
+        self.last.push_back({&cell, found});
     self.seen.add(found);
     if (!self.late.empty()) {
         stop_before({Action::Kind::load, nullptr, false, where});
@@ -222,16 +306,12 @@ void Explorer::store(Cell &cell, std::uint64_t bits, std::memory_order order, co
     }
 }
 
-std::uint64_t Explorer::modify(Cell &cell, const std::function<bool(std::uint64_t &)> &change,
-                               std::memory_order order, const Where &where) {
+std::uint64_t Explorer::begin_change(const Cell &cell, std::memory_order order,
+                                     const Where &where) {
     const bool drains = order != std::memory_order_acquire && order != std::memory_order_relaxed;
     stop_before({Action::Kind::modify, &cell, drains, where});
-    const std::uint64_t before = cell.bits_;
-    std::uint64_t after = before;
-    if (change(after))
-        set(cell, after);
-    current_->seen.add(before);
-    return before;
+    current_->seen.add(cell.bits_);
+    return cell.bits_;
 }
 
 // A membarrier empties one buffer after the other.
@@ -295,7 +375,7 @@ void Explorer::set(Cell &cell, std::uint64_t bits) {
 }
 
 void Explorer::drain(Thread &thread) {
-    const Store store = thread.buffer.front();
+    const Store store = *thread.buffer.begin();
     thread.buffer.pop_front();
     set(*store.cell, store.bits);
 }
@@ -303,7 +383,7 @@ void Explorer::drain(Thread &thread) {
 Action Explorer::action_of(int who) const {
     if (who < count())
         return thread(who).next;
-    const Store &store = thread(who).buffer.front();
+    const Store &store = *thread(who).buffer.begin();
     return {Action::Kind::drain, store.cell, false, store.where};
 }
 
@@ -320,10 +400,7 @@ bool Explorer::is_enabled(int who) const {
     case Action::Kind::fence:
         return of.buffer.empty();
     case Action::Kind::modify:
-        return next.has_to_drain
-                   ? of.buffer.empty()
-                   : std::none_of(of.buffer.begin(), of.buffer.end(),
-                                  [&](const Store &store) { return store.cell == next.word; });
+        return next.has_to_drain ? of.buffer.empty() : !of.buffer.has(*next.word);
     default:
         return true;
     }
@@ -350,17 +427,46 @@ bool Explorer::begin_threads() {
     memory_ = Hash();
     test_.begin();
     for (Thread &thread : threads_) {
-        thread.ended = false;
-        thread.buffer.clear();
-        thread.late.clear();
-        thread.last.clear();
-        thread.seen = Hash();
-        thread.seen_version = 0;
-        thread.context =
-            fcontext::make_fcontext(thread.stack.get() + kStackBytes, kStackBytes, start);
+        static_cast<Place &>(thread) = Place();
+        thread.context = fcontext::make_fcontext(thread.top(), kStackBytes, start);
         switch_to(thread); // to its first access
     }
     return result_.failure.empty();
+}
+
+// All that makes a state. A place comes before its stack: it says where this begins.
+template <class Do>
+void Explorer::each_piece(Do with) {
+    with(&version_, sizeof version_);
+    with(&memory_, sizeof memory_);
+    with(test_.memory.data(), test_.memory.size());
+    for (Thread &thread : threads_) {
+        with(static_cast<Place *>(&thread), sizeof(Place));
+        with(thread.context,
+             static_cast<std::size_t>(thread.top() - static_cast<std::byte *>(thread.context)));
+    }
+}
+
+void Explorer::note_state() {
+    each_piece([this](const void *piece, std::size_t size) {
+        const auto *const bytes = static_cast<const std::byte *>(piece);
+        notes_.insert(notes_.end(), bytes, bytes + size);
+    });
+}
+
+// To the last of choices_, where the thread that was chosen is about to go on.
+void Explorer::go_back(const Choice &choice) {
+    if (back_ == Back::by_steps) {
+        begin_threads();
+        for (const Choice *at = choices_.data(); at != &choice; ++at)
+            step(at->chosen);
+        return;
+    }
+    const std::byte *from = notes_.data() + choice.noted_at;
+    each_piece([&from](void *piece, std::size_t size) {
+        std::memcpy(piece, from, size);
+        from += size;
+    });
 }
 
 // Memory, what waits to be seen, and each thread: its code does the same as long as it has seen the
@@ -383,69 +489,80 @@ bool Explorer::is_new_state() {
         }
     }
     state.add(test_.state());
-    return states_.insert(state.value()).second;
+    return states_.insert(state.value() | 1);
 }
 
 // What may come at this point; false: nothing, or all of it was seen.
 bool Explorer::add_choice() {
-    Choice fresh;
+    unsigned open = 0;
     for (int who = 0; who < 2 * count(); ++who)
         if (is_enabled(who))
-            fresh.open.push_back(who);
-    if (fresh.open.empty())
-        is_at_end_ = true;
-    else if (is_new_state())
-        choices_.push_back(std::move(fresh));
-    return choices_.size() > depth_;
+            open |= 1U << who;
+    if (open == 0)
+        see_end();
+    if (open == 0 || !is_new_state())
+        return false;
+    choices_.push_back({open & (open - 1), std::countr_zero(open), notes_.size()});
+    if (choices_.back().open != 0)
+        note_state();
+    return true;
 }
 
-void Explorer::run_one() {
-    is_at_end_ = false;
-    if (!begin_threads())
-        return;
-    for (depth_ = 0; depth_ < choices_.size() || add_choice(); ++depth_) {
-        const Choice &choice = choices_[depth_];
-        const int who = choice.open[choice.chosen];
-        if (tells_)
-            result_.schedule += describe(who) + "\n";
-        step(who);
-        if (depth_ > kMostSteps)
-            result_.failure = "no end after " + std::to_string(kMostSteps) + " steps";
-        if (!result_.failure.empty())
-            return;
-    }
-    if (!is_at_end_)
-        return;
-    ++result_.ends;
-    result_.failure = std::any_of(threads_.begin(), threads_.end(),
-                                  [](const Thread &thread) { return !thread.ended; })
-                          ? "somebody waits for ever"
-                          : test_.end();
+void Explorer::see_end() {
+    result_.ends.insert(test_.state());
+    const auto has_ended = [](const Thread &thread) { return thread.ended; };
+    result_.failure = std::all_of(threads_.begin(), threads_.end(), has_ended)
+                          ? test_.end()
+                          : "somebody waits for ever";
 }
 
+// Back to the last state from which there is another way; false: there is none.
 bool Explorer::next_choice() {
-    while (!choices_.empty() && choices_.back().chosen + 1 == choices_.back().open.size())
+    while (!choices_.empty() && choices_.back().open == 0) {
+        notes_.resize(choices_.back().noted_at);
         choices_.pop_back();
+    }
     if (choices_.empty())
         return false;
-    ++choices_.back().chosen;
+    Choice &choice = choices_.back();
+    choice.chosen = std::countr_zero(choice.open);
+    choice.open &= choice.open - 1;
+    go_back(choice);
     return true;
+}
+
+void Explorer::visit_all(std::size_t most) {
+    if (!begin_threads())
+        return;
+    bool goes_on = add_choice();
+    while (result_.failure.empty() && (goes_on || next_choice())) {
+        step(choices_.back().chosen);
+        goes_on = result_.failure.empty() && add_choice();
+        if (choices_.size() > kMostSteps)
+            result_.failure = "no end after " + std::to_string(kMostSteps) + " steps";
+        else if (result_.failure.empty() && states_.size() >= most)
+            result_.failure = "more than " + std::to_string(most) + " states";
+    }
+}
+
+// The schedule of the failure, from its start again.
+void Explorer::tell() {
+    const std::string failure = std::exchange(result_.failure, "");
+    bool goes_on = begin_threads();
+    for (std::size_t i = 0; goes_on && i < choices_.size(); ++i) {
+        result_.schedule += describe(choices_[i].chosen) + "\n";
+        step(choices_[i].chosen);
+        goes_on = result_.failure.empty();
+    }
+    result_.failure = failure;
 }
 
 Result Explorer::all(std::size_t most) {
     s_running = this;
-    do
-        run_one();
-    while (result_.failure.empty() && states_.size() < most && next_choice());
+    visit_all(most);
     result_.states = states_.size();
-    if (!result_.failure.empty()) { // once more, and tell
-        const std::string failure = std::exchange(result_.failure, "");
-        tells_ = true;
-        run_one();
-        result_.failure = failure;
-    } else if (result_.states >= most) {
-        result_.failure = "more than " + std::to_string(most) + " states";
-    }
+    if (!result_.failure.empty())
+        tell();
     s_running = nullptr;
     for (const auto &[file, line] : stores_)
         result_.stores.emplace(file, line);
@@ -472,13 +589,16 @@ void Cell::store(std::uint64_t bits, std::memory_order order, const Where &where
         bits_ = bits;
 }
 
-std::uint64_t Cell::modify(const std::function<bool(std::uint64_t &)> &change,
-                           std::memory_order order, const Where &where) {
+std::uint64_t Cell::begin_change(std::memory_order order, const Where &where) {
+    Explorer *const explorer = Explorer::here();
+    return explorer ? explorer->begin_change(*this, order, where) : bits_;
+}
+
+void Cell::change(std::uint64_t bits) {
     if (Explorer *const explorer = Explorer::here())
-        return explorer->modify(*this, change, order, where);
-    const std::uint64_t before = bits_;
-    change(bits_);
-    return before;
+        explorer->set(*this, bits);
+    else
+        bits_ = bits;
 }
 
 void wait_for_change() {
@@ -503,8 +623,8 @@ bool locks_keep_out() {
     return !explorer || explorer->locks_keep_out();
 }
 
-Result explore(const Test &test, const Flaw &flaw, std::size_t most) {
-    return Explorer(test, flaw).all(most);
+Result explore(const Test &test, const Flaw &flaw, std::size_t most, Back back) {
+    return Explorer(test, flaw, back).all(most);
 }
 
 } // namespace sennit::schedules

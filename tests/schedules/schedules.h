@@ -3,8 +3,9 @@
 //
 // A test program of its own is compiled with SENNIT_SCHEDULES. Then Atomic (base/spin.h) is the
 // class below. A thread of a test is a fiber, and it stops before each access to an atomic that
-// other threads can tell. An Explorer runs a test again and again, and takes another choice each
-// time, until it has seen all states that these lead to.
+// other threads can tell. Before it goes on from a state in several ways, an Explorer notes the
+// threads' stacks and the test's memory. It comes back there for each of these ways, until it has
+// seen all states. Nothing else may hold what a thread has changed: no heap, no other object.
 //
 // Memory is as on x86-64 (TSO), where our fences matter most: a store waits in its thread's buffer,
 // which is emptied at any time, in order. A read-modify-write acts on memory itself. If it is a
@@ -19,8 +20,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <source_location>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -52,9 +55,9 @@ class Cell {
     constexpr explicit Cell(std::uint64_t bits) : bits_(bits) {}
     std::uint64_t load(std::memory_order order, const Where &where) const;
     void store(std::uint64_t bits, std::memory_order order, const Where &where);
-    // `change` says what becomes of the word; false: it stays.
-    std::uint64_t modify(const std::function<bool(std::uint64_t &)> &change,
-                         std::memory_order order, const Where &where);
+    // A read-modify-write: what is there now, and then what becomes of it.
+    std::uint64_t begin_change(std::memory_order order, const Where &where);
+    void change(std::uint64_t bits);
 
   private:
     friend class Explorer;
@@ -110,16 +113,13 @@ class Atomic : Cell {
     }
     bool compare_exchange_strong(T &expected, T to, Order order = kOrdered,
                                  Where where = Where::current()) {
-        bool equal = false;
-        const std::uint64_t found = modify(
-            [&](std::uint64_t &word) {
-                equal = word == bits(expected);
-                word = equal ? bits(to) : word;
-                return equal;
-            },
-            order, where);
+        const std::uint64_t found = begin_change(order, where);
+        if (found == bits(expected)) {
+            change(bits(to));
+            return true;
+        }
         expected = value(found);
-        return equal;
+        return false;
     }
     bool compare_exchange_strong(T &expected, T to, Order order, Order,
                                  Where where = Where::current()) {
@@ -132,13 +132,10 @@ class Atomic : Cell {
 
   private:
     template <class Change>
-    T changed(Change change, Order order, const Where &where) {
-        return value(modify(
-            [&](std::uint64_t &word) {
-                word = bits(change(value(word)));
-                return true;
-            },
-            order, where));
+    T changed(Change become, Order order, const Where &where) {
+        const T found = value(begin_change(order, where));
+        change(bits(become(found)));
+        return found;
     }
 };
 
@@ -154,9 +151,10 @@ void begin_anew(std::uint64_t place);
 // A rule is broken. The schedule ends here.
 [[noreturn]] void fail(const std::string &what);
 
-// A test: what is made anew for each schedule, at the same addresses; what each thread does; what
-// it has done so far, as a number; what holds at the end.
+// A test: all that its threads change; what this is at first; what each thread does; what it has
+// done so far, as a number; what holds at the end.
 struct Test {
+    std::span<std::byte> memory;
     std::function<void()> begin;
     std::vector<std::function<void()>> threads;
     std::function<std::uint64_t()> state;
@@ -167,12 +165,29 @@ struct Result {
     std::string failure;  // empty: none in all schedules
     std::string schedule; // of the failure: a line a step
     std::size_t states = 0;
-    std::size_t ends = 0; // how many of them are ends
+    std::set<std::uint64_t> ends; // Test::state() at each end
     // Places of the code that were come by.
     std::set<std::pair<std::string, unsigned>> stores, loads;
 };
 
+// How the explorer comes back to a state: by what it has noted there, or, to check that, by all
+// steps from the start again.
+enum class Back { by_notes, by_steps };
+
 // Visits all states of the test, but no more than `most`: more is a failure.
-Result explore(const Test &test, const Flaw &flaw = {}, std::size_t most = 5'000'000);
+Result explore(const Test &test, const Flaw &flaw = {}, std::size_t most = 5'000'000,
+               Back back = Back::by_notes);
+
+// The memory of an object that has all of it in itself.
+template <class Object>
+std::span<std::byte> memory_of(Object &object) {
+    return std::as_writable_bytes(std::span(&object, 1));
+}
+// An object of a test as it is at first, where it has been before.
+template <class Object, class... Given>
+void make_anew(Object &object, Given... given) {
+    std::destroy_at(&object);
+    std::construct_at(&object, given...);
+}
 
 } // namespace sennit::schedules
