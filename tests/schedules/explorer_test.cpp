@@ -5,6 +5,7 @@
 
 #include <array>
 #include <gtest/gtest.h>
+#include <new>
 
 namespace sennit::schedules {
 namespace {
@@ -21,7 +22,7 @@ struct Words {
 
     Test test(const std::vector<Body> &bodies) {
         Test test;
-        test.memory = memory_of(*this);
+        test.memory = {memory_of(*this)};
         test.begin = [this] { make_anew(*this); };
         for (const Body body : bodies)
             test.threads.emplace_back([this, body] { body(*this); });
@@ -36,17 +37,19 @@ struct Words {
     }
 };
 
-// All that the threads may read. It is the same however the explorer goes back.
+// All that the threads may read. It is the same by the explorer's slower ways.
 std::set<std::uint64_t> readings(const std::vector<Words::Body> &bodies) {
     Words words;
     const Test test = words.test(bodies);
-    const Result by_notes = explore(test);
-    const Result by_steps = explore(test, {}, 5'000'000, Back::by_steps);
-    EXPECT_EQ(by_notes.failure, "");
-    EXPECT_EQ(by_steps.failure, "");
-    EXPECT_EQ(by_notes.states, by_steps.states);
-    EXPECT_EQ(by_notes.ends, by_steps.ends);
-    return by_notes.ends;
+    const Result result = explore(test);
+    EXPECT_EQ(result.failure, "");
+    const Result by_steps = explore(test, {}, {.goes_back_by_steps = true});
+    EXPECT_EQ(by_steps.states, result.states);
+    EXPECT_EQ(by_steps.ends, result.ends);
+    const Result all_loads = explore(test, {}, {.stops_at_all_loads = true});
+    EXPECT_GE(all_loads.states, result.states);
+    EXPECT_EQ(all_loads.ends, result.ends);
+    return result.ends;
 }
 
 using Readings = std::set<std::uint64_t>;
@@ -166,6 +169,54 @@ TEST(Explorer, ChangesThatReleaseWaitForTheBuffer) {
                         },
                         look}),
               (Readings{0x0000, 0x0100, 0x1000, 0x1100}));
+}
+
+// ---- sleep ----------------------------------------------------------------------------------
+
+void sleep_while_zero(Words &of) {
+    while (of.x.load(kRelaxed) == 0)
+        futex_wait(of.x.word(), 0);
+    of.read[0] = 1;
+}
+
+std::string failure_of(const std::vector<Words::Body> &bodies) {
+    Words words;
+    return explore(words.test(bodies)).failure;
+}
+
+TEST(Explorer, ALostWakeUpIsFound) {
+    const auto store = [](Words &of) { of.x.store(1, kRelaxed); };
+    const auto wake = [](Words &of) {
+        of.x.store(1, kRelaxed);
+        futex_wake(of.x.word(), 1);
+    };
+    const auto wake_before = [](Words &of) {
+        futex_wake(of.x.word(), 1);
+        of.x.store(1, kRelaxed);
+    };
+    EXPECT_EQ(failure_of({sleep_while_zero, wake}), "");
+    EXPECT_EQ(failure_of({sleep_while_zero, store}), "somebody waits for ever");
+    EXPECT_EQ(failure_of({sleep_while_zero, wake_before}), "somebody waits for ever");
+    EXPECT_EQ(failure_of({sleep_while_zero, sleep_while_zero, wake}), "somebody waits for ever");
+    EXPECT_EQ(failure_of({sleep_while_zero, sleep_while_zero, wake, wake}), "");
+}
+
+// ---- memory ---------------------------------------------------------------------------------
+
+TEST(Explorer, WhatIsGivenBackIsNotTouched) {
+    struct Block {
+        Atomic<std::uint64_t> word;
+    };
+    const auto first = [](Words &of) {
+        auto *const block = new (allocate(sizeof(Block))) Block;
+        of.x.store(reinterpret_cast<std::uint64_t>(block), kRelease);
+        release(block);
+    };
+    const auto second = [](Words &of) {
+        if (auto *const block = reinterpret_cast<Block *>(of.x.load(kAcquire)))
+            block->word.fetch_add(1, kRelaxed);
+    };
+    EXPECT_EQ(failure_of({first, second}), "a block is touched that was given back");
 }
 
 } // namespace

@@ -2,15 +2,9 @@
 #include "schedules.h"
 
 #include "base/fence.h"
+#include "explorer.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <boost/context/detail/fcontext.hpp>
-#include <cstring>
-#include <memory>
-#include <type_traits>
-#include <utility>
 
 namespace sennit {
 
@@ -24,219 +18,7 @@ void fence_heavy() {
 
 namespace sennit::schedules {
 
-namespace {
-
-namespace fcontext = boost::context::detail;
-
-constexpr std::size_t kStackBytes = 64 * 1024;
-constexpr std::size_t kMostSteps = 3000;
-
-// What a thread, or a buffer, does next.
-struct Action {
-    enum class Kind { load, modify, drain, fence, heavy, change };
-    Kind kind = Kind::load;
-    const Cell *word = nullptr;
-    bool has_to_drain = false; // all of its thread's stores first, not only those to the word
-    Where where = {};
-
-    bool writes() const {
-        return kind == Kind::modify || kind == Kind::drain || kind == Kind::heavy;
-    }
-};
-
-// Of words, in their order. 2^-64 as likely to be wrong as there are pairs of states.
-class Hash {
-  public:
-    void add(std::uint64_t word) { // splitmix64
-        value_ += word + 0x9E3779B97F4A7C15ull;
-        value_ = (value_ ^ (value_ >> 30)) * 0xBF58476D1CE4E5B9ull;
-        value_ = (value_ ^ (value_ >> 27)) * 0x94D049BB133111EBull;
-        value_ ^= value_ >> 31;
-    }
-    // In no order: twice the same is nothing.
-    void toggle(std::uint64_t one, std::uint64_t other) {
-        Hash both;
-        both.add(one);
-        both.add(other);
-        value_ ^= both.value_;
-    }
-    std::uint64_t value() const { return value_; }
-
-  private:
-    std::uint64_t value_ = 1;
-};
-
-struct Store {
-    Cell *cell;
-    std::uint64_t bits;
-    Where where;
-};
-
-// What a thread has last seen in a cell.
-struct Seen {
-    const Cell *cell;
-    std::uint64_t bits;
-};
-
-// A few things, in one place: a note of the place has them all.
-template <class T>
-class Few {
-  public:
-    static constexpr std::size_t kMost = 24;
-
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    T *begin() { return all_.data(); }
-    T *end() { return all_.data() + size_; }
-    const T *begin() const { return all_.data(); }
-    const T *end() const { return all_.data() + size_; }
-    // The newest one about the cell; null: there is none.
-    T *about(const Cell &cell) {
-        for (T *at = end(); at != begin();)
-            if ((--at)->cell == &cell)
-                return at;
-        return nullptr;
-    }
-    bool has(const Cell &cell) const { return const_cast<Few *>(this)->about(cell) != nullptr; }
-    void push_back(const T &one) {
-        if (size_ == kMost)
-            std::abort(); // a test that needs more is too large anyhow
-        all_[size_++] = one;
-    }
-    void pop_front() { std::copy(begin() + 1, end(), begin()), --size_; }
-    void clear() { size_ = 0; }
-
-  private:
-    std::size_t size_ = 0;
-    std::array<T, kMost> all_;
-};
-
-// Hashes that have come, none of which is zero.
-class Hashes {
-  public:
-    std::size_t size() const { return size_; }
-    // False: it was here.
-    bool insert(std::uint64_t hash) {
-        if (2 * size_ >= places_.size())
-            grow();
-        std::uint64_t &place = find(hash);
-        const bool is_new = place == 0;
-        place = hash;
-        size_ += is_new;
-        return is_new;
-    }
-
-  private:
-    std::uint64_t &find(std::uint64_t hash) {
-        std::size_t at = hash & (places_.size() - 1);
-        while (places_[at] != 0 && places_[at] != hash)
-            at = (at + 1) & (places_.size() - 1);
-        return places_[at];
-    }
-    void grow() {
-        const std::vector<std::uint64_t> before = std::exchange(
-            places_, std::vector<std::uint64_t>(std::max<std::size_t>(1024, 4 * places_.size())));
-        for (const std::uint64_t hash : before)
-            if (hash != 0)
-                find(hash) = hash;
-    }
-    std::vector<std::uint64_t> places_;
-    std::size_t size_ = 0;
-};
-
-} // namespace
-
-// Threads are numbered from 0, and then their buffers.
-class Explorer {
-  public:
-    Explorer(const Test &test, const Flaw &flaw, Back back)
-        : test_(test), flaw_(flaw), back_(back), threads_(test.threads.size()) {
-        for (Thread &thread : threads_)
-            thread.stack = std::make_unique<std::byte[]>(kStackBytes);
-    }
-
-    Result all(std::size_t most);
-
-    // Of the thread that calls. Null outside of threads, where a test prepares its objects, or
-    // looks at them.
-    static Explorer *here() { return s_running && s_running->current_ ? s_running : nullptr; }
-    std::uint64_t load(const Cell &cell, const Where &where);
-    void store(Cell &cell, std::uint64_t bits, std::memory_order order, const Where &where);
-    std::uint64_t begin_change(const Cell &cell, std::memory_order order, const Where &where);
-    void set(Cell &cell, std::uint64_t bits);
-    void heavy_fence(const Where &where);
-    void wait_for_change();
-    void begin_anew(std::uint64_t place);
-    [[noreturn]] void fail(const std::string &what);
-    bool locks_keep_out() const { return flaw_.kind != Flaw::Kind::no_lock; }
-
-  private:
-    // Of a thread, but for its stack.
-    struct Place {
-        fcontext::fcontext_t context = nullptr;
-        bool ended = false;
-        Action next;
-        Few<Store> buffer;
-        Few<Store> late; // Flaw::late
-        Few<Seen> last;  // Flaw::stale
-        std::uint64_t seen_version = 0;
-        Hash seen; // what it has read
-    };
-    struct Thread : Place {
-        std::unique_ptr<std::byte[]> stack;
-        std::byte *top() const { return stack.get() + kStackBytes; }
-    };
-    static_assert(std::is_trivially_copyable_v<Place>);
-    // A state from which there are several ways, or one. Schedules share their first choices.
-    struct Choice {
-        unsigned open;        // who else could go on, a bit each
-        int chosen;           // who goes on
-        std::size_t noted_at; // in notes_
-    };
-
-    static void start(fcontext::transfer_t transfer);
-    bool begin_threads();
-    bool is_new_state();
-    bool add_choice();
-    bool is_enabled(int who) const;
-    Action action_of(int who) const;
-    void visit_all(std::size_t most);
-    void see_end();
-    void tell();
-    void step(int who);
-    void drain(Thread &thread);
-    void switch_to(Thread &thread);
-    void stop_before(const Action &action);
-    static void store_late(Thread &thread);
-    template <class Do>
-    void each_piece(Do with);
-    void note_state();
-    void go_back(const Choice &choice);
-    bool next_choice();
-    std::string describe(int who) const;
-    int count() const { return static_cast<int>(threads_.size()); }
-    Thread &thread(int number) { return threads_[static_cast<std::size_t>(number % count())]; }
-    const Thread &thread(int number) const {
-        return threads_[static_cast<std::size_t>(number % count())];
-    }
-
-    const Test &test_;
-    const Flaw &flaw_;
-    const Back back_;
-    std::vector<Thread> threads_;
-    std::vector<Choice> choices_;
-    std::vector<std::byte> notes_;                                  // of choices_
-    std::vector<std::pair<const char *, unsigned>> stores_, loads_; // places that were come by
-    Hash memory_;
-    Hashes states_;
-    Thread *current_ = nullptr;
-    fcontext::fcontext_t own_ = nullptr;
-    std::uint64_t version_ = 0; // of memory
-    Result result_;
-
-    static Explorer *s_running;
-};
-
+Arena g_arena;
 Explorer *Explorer::s_running = nullptr;
 
 namespace {
@@ -251,8 +33,29 @@ void note(std::vector<std::pair<const char *, unsigned>> &places, const Where &w
 
 // ---- what a thread does -------------------------------------------------------------------------
 
+void *Explorer::allocate(std::size_t size) {
+    void *const block = g_arena.allocate(size);
+    if (Explorer *const explorer = here()) // in which order threads come decides who has which
+        explorer->current_->seen.add(reinterpret_cast<std::uintptr_t>(block));
+    return block;
+}
+
+void Explorer::release(void *block) {
+    if (!g_arena.has(block))
+        return;
+    if (here() && g_arena.is_gone(block))
+        here()->fail("a block is given back twice");
+    g_arena.release(block);
+}
+
+void Explorer::touch(Word word) {
+    if (g_arena.is_gone(word.at))
+        fail("a block is touched that was given back");
+}
+
 void Explorer::stop_before(const Action &action) {
     current_->next = action;
+    quiet_loads_ = 0;
     Thread &self = *current_;
     current_ = nullptr;
     own_ = fcontext::jump_fcontext(own_, &self).fctx;
@@ -260,82 +63,184 @@ void Explorer::stop_before(const Action &action) {
     self.seen.add(static_cast<std::uint64_t>(action.kind)); // it has come further
 }
 
-void Explorer::store_late(Thread &thread) {
-    for (const Store &store : thread.late)
-        thread.buffer.push_back(store);
+void Explorer::do_late(Thread &thread) {
+    for (const Late &one : thread.late) {
+        note_writer(one.word);
+        if (one.waits)
+            thread.buffer.push_back({one.word, one.how.bits, one.where});
+        else
+            set(one.word, one.how.of(one.word.bits()));
+    }
     thread.late.clear();
 }
 
-std::uint64_t Explorer::load(const Cell &cell, const Where &where) {
+// At the end of a thread.
+void Explorer::stop_if_late() {
+    if (current_->late.empty())
+        return;
+    stop_before({.kind = Action::Kind::load});
+    do_late(*current_);
+}
+
+// The thread has read something. What was to be late comes now, or when others have gone on.
+void Explorer::come_to_late() {
+    bool comes = false;
+    for (Late &one : current_->late)
+        comes |= --one.reads == 0;
+    if (comes)
+        stop_if_late();
+}
+
+void Explorer::note_writer(Word word) {
+    unsigned &threads = writers_[word.at];
+    const unsigned me = 1U << (current_ - threads_.data());
+    has_new_writer_ |= (threads & me) == 0;
+    threads |= me;
+}
+
+// Does no other thread write the word?
+bool Explorer::is_quiet(Word word) const {
+    const auto found = writers_.find(word.at);
+    const unsigned me = 1U << (current_ - threads_.data());
+    return !options_.stops_at_all_loads && (found == writers_.end() || (found->second & ~me) == 0);
+}
+
+std::uint64_t Explorer::load(Word word, const Where &where) {
     note(loads_, where);
     Thread &self = *current_;
+    if (self.looked_version == 0)
+        self.looked_version = version_;
     std::uint64_t found;
     const bool may_be_stale = flaw_.kind == Flaw::Kind::stale;
-    Seen *const last = may_be_stale ? self.last.about(cell) : nullptr;
+    Seen *const last = may_be_stale ? self.last.about(word) : nullptr;
     if (last && flaw_.is_at(Flaw::Kind::stale, where)) {
         found = last->bits;
     } else {
         // Its own store may be seen first, and another thread's after it.
-        stop_before({Action::Kind::load, &cell, false, where});
-        const Store *const own = self.buffer.about(cell);
-        found = own ? own->bits : cell.bits_;
+        if (!is_quiet(word) || ++quiet_loads_ > kMostQuietLoads)
+            stop_before({.word = word, .where = where});
+        touch(word);
+        const Store *const own = self.buffer.about(word);
+        found = own ? own->bits : word.bits();
     }
     if (last)
         last->bits = found;
     else if (may_be_stale)
-        self.last.push_back({&cell, found});
+        self.last.push_back({word, found});
     self.seen.add(found);
-    if (!self.late.empty()) {
-        stop_before({Action::Kind::load, nullptr, false, where});
-        store_late(self);
-    }
+    come_to_late();
     return found;
 }
 
-void Explorer::store(Cell &cell, std::uint64_t bits, std::memory_order order, const Where &where) {
+void Explorer::store(Word word, std::uint64_t bits, std::memory_order order, const Where &where) {
     note(stores_, where);
     if (flaw_.is_at(Flaw::Kind::lost, where))
         return;
-    if (order == std::memory_order_seq_cst) {
-        stop_before({Action::Kind::modify, &cell, true, where});
-        set(cell, bits);
-    } else if (flaw_.is_at(Flaw::Kind::late, where)) {
-        current_->late.push_back({&cell, bits, where});
+    const bool is_ordered =
+        order == std::memory_order_seq_cst && !flaw_.is_at(Flaw::Kind::relaxed, where);
+    if (flaw_.is_at(Flaw::Kind::late, where)) {
+        current_->late.push_back({word, {Change::Kind::to, bits}, !is_ordered, flaw_.reads, where});
+    } else if (is_ordered) {
+        stop_before({Action::Kind::modify, word, true, 0, where});
+        touch(word);
+        note_writer(word);
+        set(word, bits);
     } else {
-        current_->buffer.push_back({&cell, bits, where}); // nobody can tell
+        touch(word);
+        note_writer(word);
+        current_->buffer.push_back({word, bits, where}); // nobody can tell
     }
 }
 
-std::uint64_t Explorer::begin_change(const Cell &cell, std::memory_order order,
-                                     const Where &where) {
-    const bool drains = order != std::memory_order_acquire && order != std::memory_order_relaxed;
-    stop_before({Action::Kind::modify, &cell, drains, where});
-    current_->seen.add(cell.bits_);
-    return cell.bits_;
+std::uint64_t Explorer::change(Word word, const Change &how, std::memory_order order,
+                               const Where &where) {
+    note(changes_, where);
+    const bool drains = order != std::memory_order_acquire && order != std::memory_order_relaxed &&
+                        !flaw_.is_at(Flaw::Kind::relaxed, where);
+    stop_before({Action::Kind::modify, word, drains, 0, where});
+    touch(word);
+    const std::uint64_t before = word.bits();
+    current_->seen.add(before);
+    const std::uint64_t after = how.of(before);
+    const bool is_done = how.kind != Change::Kind::from_to || before == how.expected;
+    if (is_done && flaw_.is_at(Flaw::Kind::late, where)) {
+        current_->late.push_back({word, how, false, flaw_.reads, where});
+        return before;
+    }
+    if (is_done && flaw_.is_at(Flaw::Kind::torn, where))
+        stop_before({Action::Kind::modify, word, drains, 0, where});
+    if (is_done && !flaw_.is_at(Flaw::Kind::lost, where)) {
+        note_writer(word);
+        set(word, after);
+    }
+    come_to_late();
+    return before;
 }
 
 // A membarrier empties one buffer after the other.
 void Explorer::heavy_fence(const Where &where) {
     if (flaw_.kind == Flaw::Kind::no_fence)
         return;
-    stop_before({Action::Kind::fence, nullptr, true, where});
+    stop_before({Action::Kind::fence, {}, true, 0, where});
     Thread &self = *current_;
     for (Thread &other : threads_)
         if (&other != &self && !other.buffer.empty()) {
-            stop_before({Action::Kind::heavy, nullptr, false, where});
+            stop_before({.kind = Action::Kind::heavy, .where = where});
             while (!other.buffer.empty())
                 drain(other);
         }
 }
 
 void Explorer::wait_for_change() {
-    current_->seen_version = version_;
-    stop_before({Action::Kind::change, nullptr, false, Where::current()});
+    Thread &self = *current_;
+    self.seen_version = self.looked_version != 0 ? self.looked_version : version_;
+    self.looked_version = 0;
+    stop_before({.kind = Action::Kind::change});
+}
+
+void Explorer::wait_while(Word word, std::uint64_t is) {
+    stop_before({.kind = Action::Kind::wait, .word = word, .unwanted = is});
+}
+
+// In one step the kernel compares and puts the thread to bed. It has fences on both sides.
+void Explorer::futex_wait(Word word, std::uint32_t expected, std::uint32_t bits) {
+    stop_before({Action::Kind::sleep, word, true, 0, {}});
+    Thread &self = *current_;
+    if (word.bits() != expected)
+        return self.seen.add(1);
+    self.bed = word.at;
+    self.bits = bits;
+    self.turn = 0;
+    for (const Thread &other : threads_)
+        self.turn += other.bed == word.at;
+    stop_before({.kind = Action::Kind::asleep, .word = word});
+}
+
+// The one that has slept longest.
+Explorer::Thread *Explorer::next_sleeper(Word word, std::uint32_t bits) {
+    Thread *next = nullptr;
+    for (Thread &other : threads_)
+        if (other.bed == word.at && (other.bits & bits) != 0 && (!next || other.turn < next->turn))
+            next = &other;
+    return next;
+}
+
+void Explorer::futex_wake(Word word, int count, std::uint32_t bits) {
+    stop_before({Action::Kind::wake, word, true, 0, {}});
+    for (; count > 0; --count) {
+        Thread *const woken = next_sleeper(word, bits);
+        if (!woken)
+            break;
+        woken->bed = nullptr;
+        for (Thread &other : threads_)
+            other.turn -= other.bed == word.at && other.turn > woken->turn;
+    }
 }
 
 void Explorer::begin_anew(std::uint64_t place) {
     current_->seen = Hash();
     current_->seen.add(place);
+    current_->looked_version = 0;
     current_->last.clear();
 }
 
@@ -356,9 +261,10 @@ void Explorer::start(fcontext::transfer_t transfer) {
     self.own_ = transfer.fctx;
     Thread &thread = *static_cast<Thread *>(transfer.data);
     self.current_ = &thread;
+    self.stop_before({.kind = Action::Kind::begin});
     self.test_.threads[static_cast<std::size_t>(&thread - self.threads_.data())]();
+    self.stop_if_late();
     thread.ended = true;
-    store_late(thread);
     self.current_ = nullptr;
     fcontext::jump_fcontext(self.own_, &thread);
 }
@@ -367,24 +273,25 @@ void Explorer::switch_to(Thread &thread) {
     thread.context = fcontext::jump_fcontext(thread.context, &thread).fctx;
 }
 
-void Explorer::set(Cell &cell, std::uint64_t bits) {
-    memory_.toggle(reinterpret_cast<std::uintptr_t>(&cell), cell.bits_);
-    memory_.toggle(reinterpret_cast<std::uintptr_t>(&cell), bits);
-    cell.bits_ = bits;
+void Explorer::set(Word word, std::uint64_t bits) {
+    const auto at = reinterpret_cast<std::uintptr_t>(word.at);
+    memory_.toggle(at, word.bits());
+    word.set(bits);
+    memory_.toggle(at, word.bits());
     ++version_;
 }
 
 void Explorer::drain(Thread &thread) {
     const Store store = *thread.buffer.begin();
     thread.buffer.pop_front();
-    set(*store.cell, store.bits);
+    set(store.word, store.bits);
 }
 
 Action Explorer::action_of(int who) const {
     if (who < count())
         return thread(who).next;
     const Store &store = *thread(who).buffer.begin();
-    return {Action::Kind::drain, store.cell, false, store.where};
+    return {.kind = Action::Kind::drain, .word = store.word, .where = store.where};
 }
 
 bool Explorer::is_enabled(int who) const {
@@ -398,9 +305,15 @@ bool Explorer::is_enabled(int who) const {
     case Action::Kind::change:
         return of.seen_version != version_;
     case Action::Kind::fence:
+    case Action::Kind::sleep:
+    case Action::Kind::wake:
         return of.buffer.empty();
+    case Action::Kind::asleep:
+        return !of.bed;
+    case Action::Kind::wait:
+        return next.word.bits() != next.unwanted;
     case Action::Kind::modify:
-        return next.has_to_drain ? of.buffer.empty() : !of.buffer.has(*next.word);
+        return next.has_to_drain ? of.buffer.empty() : !of.buffer.has(next.word);
     default:
         return true;
     }
@@ -414,22 +327,29 @@ void Explorer::step(int who) {
 }
 
 std::string Explorer::describe(int who) const {
-    static constexpr const char *kNames[] = {"loads",  "changes",     "store is seen",
-                                             "fences", "heavy fence", "tries again"};
+    static constexpr const char *kNames[] = {
+        "loads", "changes", "store is seen", "fences", "heavy fence", "tries again",
+        "waits", "sleeps",  "is woken",      "wakes",  "begins"};
     const Action action = action_of(who);
     const std::string file = action.where.file_name();
-    return "thread " + std::to_string(who % count()) + " " + kNames[static_cast<int>(action.kind)] +
-           " " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(action.where.line());
+    const std::string step =
+        "thread " + std::to_string(who % count()) + " " + kNames[static_cast<int>(action.kind)];
+    return file.empty() ? step
+                        : step + " " + file.substr(file.rfind('/') + 1) + ":" +
+                              std::to_string(action.where.line());
 }
 
 bool Explorer::begin_threads() {
     version_ = 1;
     memory_ = Hash();
+    g_arena.clear();
+    begins_ = true;
     test_.begin();
+    begins_ = false;
     for (Thread &thread : threads_) {
         static_cast<Place &>(thread) = Place();
         thread.context = fcontext::make_fcontext(thread.top(), kStackBytes, start);
-        switch_to(thread); // to its first access
+        switch_to(thread); // to its begin
     }
     return result_.failure.empty();
 }
@@ -439,7 +359,9 @@ template <class Do>
 void Explorer::each_piece(Do with) {
     with(&version_, sizeof version_);
     with(&memory_, sizeof memory_);
-    with(test_.memory.data(), test_.memory.size());
+    for (const std::span<std::byte> piece : test_.memory)
+        with(piece.data(), piece.size());
+    g_arena.each_piece(with);
     for (Thread &thread : threads_) {
         with(static_cast<Place *>(&thread), sizeof(Place));
         with(thread.context,
@@ -456,7 +378,7 @@ void Explorer::note_state() {
 
 // To the last of choices_, where the thread that was chosen is about to go on.
 void Explorer::go_back(const Choice &choice) {
-    if (back_ == Back::by_steps) {
+    if (options_.goes_back_by_steps) {
         begin_threads();
         for (const Choice *at = choices_.data(); at != &choice; ++at)
             step(at->chosen);
@@ -480,13 +402,17 @@ bool Explorer::is_new_state() {
                   : thread.next.kind == Action::Kind::change && thread.seen_version != version_
                       ? 2
                       : 0);
-        for (const auto *stores : {&thread.buffer, &thread.late}) {
-            state.add(stores->size());
-            for (const Store &store : *stores) {
-                state.add(reinterpret_cast<std::uintptr_t>(store.cell));
-                state.add(store.bits);
-            }
+        if (thread.bed)
+            state.add(3 + thread.turn);
+        for (const Store &store : thread.buffer) {
+            state.add(reinterpret_cast<std::uintptr_t>(store.word.at));
+            state.add(store.bits);
         }
+        for (const Late &late : thread.late) {
+            state.add(reinterpret_cast<std::uintptr_t>(late.word.at));
+            state.add(late.how.bits);
+        }
+        state.add(thread.buffer.size() + 100 * thread.late.size());
     }
     state.add(test_.state());
     return states_.insert(state.value() | 1);
@@ -531,17 +457,25 @@ bool Explorer::next_choice() {
     return true;
 }
 
-void Explorer::visit_all(std::size_t most) {
-    if (!begin_threads())
-        return;
-    bool goes_on = add_choice();
-    while (result_.failure.empty() && (goes_on || next_choice())) {
+void Explorer::begin_again() {
+    has_new_writer_ = false;
+    choices_.clear();
+    notes_.clear();
+    states_ = Hashes();
+    result_.ends.clear();
+}
+
+// Or until a thread is seen to write a word, whose loads by others were no stops.
+void Explorer::visit_all() {
+    begin_again();
+    bool goes_on = begin_threads() && add_choice();
+    while (result_.failure.empty() && !has_new_writer_ && (goes_on || next_choice())) {
         step(choices_.back().chosen);
         goes_on = result_.failure.empty() && add_choice();
         if (choices_.size() > kMostSteps)
             result_.failure = "no end after " + std::to_string(kMostSteps) + " steps";
-        else if (result_.failure.empty() && states_.size() >= most)
-            result_.failure = "more than " + std::to_string(most) + " states";
+        else if (result_.failure.empty() && states_.size() >= options_.most)
+            result_.failure = "more than " + std::to_string(options_.most) + " states";
     }
 }
 
@@ -557,9 +491,11 @@ void Explorer::tell() {
     result_.failure = failure;
 }
 
-Result Explorer::all(std::size_t most) {
+Result Explorer::all() {
     s_running = this;
-    visit_all(most);
+    do
+        visit_all();
+    while (result_.failure.empty() && has_new_writer_);
     result_.states = states_.size();
     if (!result_.failure.empty())
         tell();
@@ -568,6 +504,8 @@ Result Explorer::all(std::size_t most) {
         result_.stores.emplace(file, line);
     for (const auto &[file, line] : loads_)
         result_.loads.emplace(file, line);
+    for (const auto &[file, line] : changes_)
+        result_.changes.emplace(file, line);
     return result_;
 }
 
@@ -577,28 +515,77 @@ bool Flaw::is_at(Kind other, const Where &where) const {
     return kind == other && line == where.line() && file == where.file_name();
 }
 
-std::uint64_t Cell::load(std::memory_order, const Where &where) const {
+std::uint64_t Word::bits() const {
+    std::uint64_t all = 0;
+    std::memcpy(&all, at, size);
+    return all;
+}
+
+void Word::set(std::uint64_t bits) const {
+    std::memcpy(at, &bits, size);
+}
+
+std::uint64_t Change::of(std::uint64_t before) const {
+    switch (kind) {
+    case Kind::to:
+        return bits;
+    case Kind::plus:
+        return before + bits;
+    case Kind::minus:
+        return before - bits;
+    case Kind::with:
+        return before | bits;
+    case Kind::only:
+        return before & bits;
+    case Kind::from_to:
+        return before == expected ? bits : before;
+    }
+    return before;
+}
+
+std::uint64_t load(Word word, std::memory_order, const Where &where) {
     Explorer *const explorer = Explorer::here();
-    return explorer ? explorer->load(*this, where) : bits_;
+    return explorer ? explorer->load(word, where) : word.bits();
 }
 
-void Cell::store(std::uint64_t bits, std::memory_order order, const Where &where) {
+void store(Word word, std::uint64_t bits, std::memory_order order, const Where &where) {
     if (Explorer *const explorer = Explorer::here())
-        explorer->store(*this, bits, order, where);
+        explorer->store(word, bits, order, where);
     else
-        bits_ = bits;
+        word.set(bits);
 }
 
-std::uint64_t Cell::begin_change(std::memory_order order, const Where &where) {
-    Explorer *const explorer = Explorer::here();
-    return explorer ? explorer->begin_change(*this, order, where) : bits_;
-}
-
-void Cell::change(std::uint64_t bits) {
+std::uint64_t change(Word word, const Change &how, std::memory_order order, const Where &where) {
     if (Explorer *const explorer = Explorer::here())
-        explorer->set(*this, bits);
-    else
-        bits_ = bits;
+        return explorer->change(word, how, order, where);
+    const std::uint64_t before = word.bits();
+    word.set(how.of(before));
+    return before;
+}
+
+void *allocate(std::size_t size) {
+    return Explorer::allocate(size);
+}
+
+void release(void *block) {
+    Explorer::release(block);
+}
+
+bool is_released(const void *block) {
+    return g_arena.is_gone(block);
+}
+
+void wait_while(Word word, std::uint64_t is) {
+    Explorer::here()->wait_while(word, is);
+}
+
+void futex_wait(Word word, std::uint32_t expected, std::uint32_t bits) {
+    Explorer::here()->futex_wait(word, expected, bits);
+}
+
+void futex_wake(Word word, int count, std::uint32_t bits) {
+    if (Explorer *const explorer = Explorer::here())
+        explorer->futex_wake(word, count, bits);
 }
 
 void wait_for_change() {
@@ -614,6 +601,14 @@ void begin_anew(std::uint64_t place) {
     Explorer::here()->begin_anew(place);
 }
 
+std::uint64_t what_was_read() {
+    return Explorer::here()->what_was_read();
+}
+
+void forget_to(std::uint64_t read) {
+    Explorer::here()->forget_to(read);
+}
+
 void fail(const std::string &what) {
     Explorer::here()->fail(what);
 }
@@ -623,8 +618,33 @@ bool locks_keep_out() {
     return !explorer || explorer->locks_keep_out();
 }
 
-Result explore(const Test &test, const Flaw &flaw, std::size_t most, Back back) {
-    return Explorer(test, flaw, back).all(most);
+Result explore(const Test &test, const Flaw &flaw, const Options &options) {
+    return Explorer(test, flaw, options).all();
 }
 
 } // namespace sennit::schedules
+
+// The linker puts these in place of the C library's (CMakeLists.txt).
+using sennit::schedules::Explorer;
+extern "C" {
+void *__real_malloc(std::size_t size);
+void *__real_calloc(std::size_t count, std::size_t size);
+void *__real_aligned_alloc(std::size_t align, std::size_t size);
+void __real_free(void *block);
+
+void *__wrap_malloc(std::size_t size) {
+    return Explorer::is_at_work() ? Explorer::allocate(size) : __real_malloc(size);
+}
+void *__wrap_calloc(std::size_t count, std::size_t size) {
+    return Explorer::is_at_work() ? Explorer::allocate(count * size) : __real_calloc(count, size);
+}
+void *__wrap_aligned_alloc(std::size_t align, std::size_t size) {
+    return Explorer::is_at_work() ? Explorer::allocate(size) : __real_aligned_alloc(align, size);
+}
+void __wrap_free(void *block) {
+    if (sennit::schedules::g_arena.has(block))
+        Explorer::release(block);
+    else
+        __real_free(block);
+}
+}

@@ -5,7 +5,12 @@
 // class below. A thread of a test is a fiber, and it stops before each access to an atomic that
 // other threads can tell. Before it goes on from a state in several ways, an Explorer notes the
 // threads' stacks and the test's memory. It comes back there for each of these ways, until it has
-// seen all states. Nothing else may hold what a thread has changed: no heap, no other object.
+// seen all states. Nothing else may hold what a thread has changed: no other object.
+//
+// A load of a word that no other thread writes, in all schedules, is no stop: it reads the same if
+// it comes at once. Which words these are, the explorer learns: when a thread is first seen to
+// write a word, it begins again. What a test itself does between two accesses comes at once after
+// the first of them.
 //
 // Memory is as on x86-64 (TSO), where our fences matter most: a store waits in its thread's buffer,
 // which is emptied at any time, in order. A read-modify-write acts on memory itself. If it is a
@@ -19,6 +24,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <set>
@@ -37,8 +43,10 @@ using Where = std::source_location;
 struct Flaw {
     enum class Kind {
         none,
-        lost,     // a store is not done
-        late,     // a store is done after its thread's next load
+        lost,     // a store, or what a read-modify-write writes, is not done
+        late,     // the same is done after what its thread reads next
+        torn,     // a read-modify-write is a load and a store
+        relaxed,  // a store, or a read-modify-write, does not wait for those before it
         stale,    // a load has what its thread has last seen there
         no_fence, // fence_heavy does nothing
         no_lock,  // a SpinLock keeps nobody out
@@ -46,80 +54,82 @@ struct Flaw {
     Kind kind = Kind::none;
     std::string file;
     unsigned line = 0;
+    int reads = 1; // late: after so many
     bool is_at(Kind other, const Where &where) const;
 };
 
-// A word of memory.
-class Cell {
-  protected:
-    constexpr explicit Cell(std::uint64_t bits) : bits_(bits) {}
-    std::uint64_t load(std::memory_order order, const Where &where) const;
-    void store(std::uint64_t bits, std::memory_order order, const Where &where);
-    // A read-modify-write: what is there now, and then what becomes of it.
-    std::uint64_t begin_change(std::memory_order order, const Where &where);
-    void change(std::uint64_t bits);
-
-  private:
-    friend class Explorer;
-    std::uint64_t bits_;
+// A word of memory: what the explorer needs to know of an Atomic.
+struct Word {
+    void *at;
+    std::size_t size;
+    std::uint64_t bits() const;
+    void set(std::uint64_t bits) const;
 };
+std::uint64_t load(Word word, std::memory_order order, const Where &where);
+void store(Word word, std::uint64_t bits, std::memory_order order, const Where &where);
+// A read-modify-write: what becomes of a word.
+struct Change {
+    enum class Kind { to, plus, minus, with, only, from_to }; // with: or; only: and
+    Kind kind;
+    std::uint64_t bits;
+    std::uint64_t expected = 0; // from_to: if it is this
+    std::uint64_t of(std::uint64_t before) const;
+};
+// Returns what was there before.
+std::uint64_t change(Word word, const Change &how, std::memory_order order, const Where &where);
 
+// As large as T, so that structures have the layout of the library's.
 template <class T>
-class Atomic : Cell {
-    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+class Atomic {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t) && std::is_trivially_copyable_v<T>);
     using Order = std::memory_order;
     static constexpr Order kOrdered = std::memory_order_seq_cst;
 
-    static constexpr std::uint64_t bits(T value) {
-        if constexpr (std::is_pointer_v<T>) {
-            return reinterpret_cast<std::uint64_t>(value);
-        } else {
-            return static_cast<std::uint64_t>(value);
-        }
+    static std::uint64_t bits(T value) {
+        std::uint64_t all = 0;
+        std::memcpy(&all, &value, sizeof value);
+        return all;
     }
     static T value(std::uint64_t bits) {
-        if constexpr (std::is_pointer_v<T>) {
-            return reinterpret_cast<T>(bits);
-        } else {
-            return static_cast<T>(bits);
-        }
+        T of;
+        std::memcpy(&of, &bits, sizeof of);
+        return of;
     }
 
   public:
-    constexpr Atomic(T value = T()) : Cell(bits(value)) {}
+    Word word() const { return {const_cast<T *>(&value_), sizeof value_}; }
+    constexpr Atomic(T value = T()) : value_(value) {}
     Atomic(const Atomic &) = delete;
     Atomic &operator=(const Atomic &) = delete;
 
     T load(Order order = kOrdered, Where where = Where::current()) const {
-        return value(Cell::load(order, where));
+        return value(schedules::load(word(), order, where));
     }
     void store(T to, Order order = kOrdered, Where where = Where::current()) {
-        Cell::store(bits(to), order, where);
+        schedules::store(word(), bits(to), order, where);
     }
     T exchange(T to, Order order = kOrdered, Where where = Where::current()) {
-        return changed([to](T) { return to; }, order, where);
+        return changed(Change::Kind::to, to, order, where);
     }
     T fetch_add(T by, Order order = kOrdered, Where where = Where::current()) {
-        return changed([by](T from) { return static_cast<T>(from + by); }, order, where);
+        return changed(Change::Kind::plus, by, order, where);
     }
     T fetch_sub(T by, Order order = kOrdered, Where where = Where::current()) {
-        return changed([by](T from) { return static_cast<T>(from - by); }, order, where);
+        return changed(Change::Kind::minus, by, order, where);
     }
-    T fetch_or(T with, Order order = kOrdered, Where where = Where::current()) {
-        return changed([with](T from) { return static_cast<T>(from | with); }, order, where);
+    T fetch_or(T bits, Order order = kOrdered, Where where = Where::current()) {
+        return changed(Change::Kind::with, bits, order, where);
     }
-    T fetch_and(T with, Order order = kOrdered, Where where = Where::current()) {
-        return changed([with](T from) { return static_cast<T>(from & with); }, order, where);
+    T fetch_and(T bits, Order order = kOrdered, Where where = Where::current()) {
+        return changed(Change::Kind::only, bits, order, where);
     }
     bool compare_exchange_strong(T &expected, T to, Order order = kOrdered,
                                  Where where = Where::current()) {
-        const std::uint64_t found = begin_change(order, where);
-        if (found == bits(expected)) {
-            change(bits(to));
-            return true;
-        }
+        const std::uint64_t wanted = bits(expected);
+        const std::uint64_t found =
+            schedules::change(word(), {Change::Kind::from_to, bits(to), wanted}, order, where);
         expected = value(found);
-        return false;
+        return found == wanted;
     }
     bool compare_exchange_strong(T &expected, T to, Order order, Order,
                                  Where where = Where::current()) {
@@ -129,18 +139,28 @@ class Atomic : Cell {
                                Where where = Where::current()) {
         return compare_exchange_strong(expected, to, order, where);
     }
+    bool compare_exchange_weak(T &expected, T to, Order order, Order,
+                               Where where = Where::current()) {
+        return compare_exchange_strong(expected, to, order, where);
+    }
 
   private:
-    template <class Change>
-    T changed(Change become, Order order, const Where &where) {
-        const T found = value(begin_change(order, where));
-        change(bits(become(found)));
-        return found;
+    T changed(Change::Kind kind, T by, Order order, const Where &where) {
+        return value(schedules::change(word(), {kind, bits(by)}, order, where));
     }
+
+    alignas(sizeof(T)) T value_;
 };
 
-// For code that tries again: it goes on when memory has changed.
+// For code that tries again: it goes on when memory has changed since it began to look.
 void wait_for_change();
+// Until the word is something else. For what a test puts in place of a thread's sleep.
+void wait_while(Word word, std::uint64_t is);
+// The system's, of one process or of several: a thread sleeps until it is woken. There are no other
+// ends of a sleep, so a wake-up that is lost is found: somebody waits for ever.
+void futex_wait(Word word, std::uint32_t expected, std::uint32_t bits = ~0U);
+// The first `count` of those that have one of the bits.
+void futex_wake(Word word, int count, std::uint32_t bits = ~0U);
 // SpinLock asks (base/spin.h).
 bool locks_keep_out();
 // base/fence.h
@@ -148,13 +168,23 @@ void heavy_fence(const Where &where);
 // The thread has forgotten what it has read: what it does from here on depends on `place` and on
 // what it will read. Without this, loops have many more states.
 void begin_anew(std::uint64_t place);
+// Memory that a test and its threads take, malloc() and free() included. It is noted with the
+// test's own. Whoever touches an Atomic in what was given back, or gives it back twice, breaks a
+// rule.
+void *allocate(std::size_t size);
+void release(void *block);
+bool is_released(const void *block);
+// What the thread has read so far, as a number, and: nothing that it has read since then counts.
+// For a loop in a test whose rounds leave nothing behind.
+std::uint64_t what_was_read();
+void forget_to(std::uint64_t read);
 // A rule is broken. The schedule ends here.
 [[noreturn]] void fail(const std::string &what);
 
 // A test: all that its threads change; what this is at first; what each thread does; what it has
 // done so far, as a number; what holds at the end.
 struct Test {
-    std::span<std::byte> memory;
+    std::vector<std::span<std::byte>> memory;
     std::function<void()> begin;
     std::vector<std::function<void()>> threads;
     std::function<std::uint64_t()> state;
@@ -167,16 +197,30 @@ struct Result {
     std::size_t states = 0;
     std::set<std::uint64_t> ends; // Test::state() at each end
     // Places of the code that were come by.
-    std::set<std::pair<std::string, unsigned>> stores, loads;
+    std::set<std::pair<std::string, unsigned>> stores, loads, changes;
 };
 
-// How the explorer comes back to a state: by what it has noted there, or, to check that, by all
-// steps from the start again.
-enum class Back { by_notes, by_steps };
+// Two checks of the explorer itself by slower ways, which must come to the same ends.
+struct Options {
+    std::size_t most = 5'000'000;    // states; more is a failure
+    bool goes_back_by_steps = false; // from the start again, not by what was noted of a state
+    bool stops_at_all_loads = false; // also at those that no other thread could change
+};
 
-// Visits all states of the test, but no more than `most`: more is a failure.
-Result explore(const Test &test, const Flaw &flaw = {}, std::size_t most = 5'000'000,
-               Back back = Back::by_notes);
+// Visits all states of the test.
+Result explore(const Test &test, const Flaw &flaw = {}, const Options &options = {});
+
+// The line of the code, without its indentation.
+std::string line_of(const std::string &file, unsigned line);
+// How the code may be broken: at the lines with this text.
+struct Break {
+    Flaw::Kind kind;
+    std::string text;
+    int reads = 1; // as in a Flaw
+};
+// Those that no test refuses, and those whose text is not among the lines that the tests come by.
+// Empty: each is refused.
+std::string not_refused(const std::vector<Test> &tests, const std::vector<Break> &breaks);
 
 // The memory of an object that has all of it in itself.
 template <class Object>

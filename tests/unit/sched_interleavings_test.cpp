@@ -380,66 +380,6 @@ TEST(Interleavings, ATaskIsFoundThoughNobodyIsWoken) {
     EXPECT_NE(failure(false, false), "");
 }
 
-// ---- Dormitory (tasks/sched/idle.h)
-// --------------------------------------------------------------
-
-struct Dorm {
-    int pc[2] = {};
-    bool asleep = true; // the sleeper's state
-    int wakes = 0;
-    int seen = 0;
-    bool in_kernel = false;
-    auto operator<=>(const Dorm &) const = default;
-};
-
-// Thread 0 sleeps, its state says so already; 1 wakes it. In the wrong version the sleeper reads
-// the count after it has asked for its state.
-Outcome dorm_step(Dorm &s, int thread, bool reads_first) {
-    int &pc = s.pc[thread];
-    if (thread == 0) {
-        const int reads = reads_first ? 0 : 1;
-        if (pc < 2) {
-            const bool is_awake = pc != reads && !s.asleep;
-            if (pc == reads)
-                s.seen = s.wakes;
-            pc = is_awake ? 4 : pc + 1;
-            return Outcome::ran;
-        }
-        if (pc == 2) { // the kernel compares and goes to sleep in one step
-            s.in_kernel = s.wakes == s.seen;
-            pc = 3;
-            return Outcome::ran;
-        }
-        if (pc == 3 && s.in_kernel)
-            return Outcome::waits;
-        return Outcome::ended;
-    }
-    switch (pc++) {
-    case 0:
-        s.asleep = false;
-        return Outcome::ran;
-    case 1:
-        ++s.wakes;
-        return Outcome::ran;
-    case 2:
-        s.in_kernel = false;
-        return Outcome::ran;
-    default:
-        pc = 3;
-        return Outcome::ended;
-    }
-}
-
-TEST(Interleavings, NobodySleepsOnInTheDormitory) {
-    const auto failure = [](bool reads_first) {
-        return failure_of(Dorm{}, 2, [=](Dorm &s, int thread, std::string &) {
-            return dorm_step(s, thread, reads_first);
-        });
-    };
-    EXPECT_EQ(failure(true), "");
-    EXPECT_NE(failure(false), "");
-}
-
 // ---- locks of libc's that tasks wait for: Parking, wake (tasks/pthread/parking.h), mutex_lock
 // -------
 
