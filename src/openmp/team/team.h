@@ -11,6 +11,7 @@
 // tasks of the team. Then it arms its cell and parks. open() wakes the members that are armed.
 #pragma once
 
+#include "base/spin.h"
 #include "openmp/env/affinity.h"
 #include "openmp/env/icv.h"
 #include "openmp/events/events.h"
@@ -92,8 +93,7 @@ class MemberCondition : public sched::Condition {
     void finish();
 
   protected:
-    MemberCondition(Member &member, std::atomic<int> &parked, sched::WaitFor kind,
-                    const void *object)
+    MemberCondition(Member &member, Atomic<int> &parked, sched::WaitFor kind, const void *object)
         : Condition(kind, object), member_(member), parked_(parked) {
         patient = true;
     }
@@ -104,14 +104,14 @@ class MemberCondition : public sched::Condition {
     Member &member_;
 
   private:
-    std::atomic<int> &parked_;
+    Atomic<int> &parked_;
     bool armed_ = false;
 };
 
 class Gate {
   public:
     std::uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
-    const std::atomic<std::uint32_t> &word() const { return epoch_; }
+    const Atomic<std::uint32_t> &word() const { return epoch_; }
     // Change the epoch, and let all through that wait for the change.
     void open(Team &team);
     // They will be let through as if they waited: open() makes them begin.
@@ -119,8 +119,8 @@ class Gate {
 
   private:
     friend class GateCondition;
-    std::atomic<std::uint32_t> epoch_{0};
-    std::atomic<int> armed_{0};
+    Atomic<std::uint32_t> epoch_{0};
+    Atomic<int> armed_{0};
 };
 
 // What a room above keeps for a team. It is made when a thread of the team first needs it.
@@ -146,7 +146,7 @@ struct MemberWorkshares {
     std::uint64_t piece_began = 0; // lent: when, in ticks()
     // The present piece of an ordered loop. The thread before this one reads it to find out whom to
     // wake.
-    std::atomic<std::uint64_t> ordered_first{0};
+    Atomic<std::uint64_t> ordered_first{0};
     std::uint64_t ordered_last = 0;
     void *extra = nullptr; // for the front door: how it translates normalized iterations
     Iterations iterations; // likewise
@@ -222,7 +222,7 @@ struct Team final : sched::Group {
     // How many threads have arrived at a barrier or at the join. Those at the join are counted
     // again, times kJoin: in a cancelled region only these count.
     static constexpr std::int64_t kJoin = std::int64_t{1} << 32;
-    alignas(kCacheLine) std::atomic<std::int64_t> arrived{0};
+    alignas(kCacheLine) Atomic<std::int64_t> arrived{0};
     alignas(kCacheLine) Gate barrier;
     // One cache line tells a docked thread all that it needs to begin.
     alignas(kCacheLine) Gate fork;
@@ -230,12 +230,12 @@ struct Team final : sched::Group {
     void *data = nullptr;
     const Icvs *icvs = nullptr; // for the implicit tasks: the encountering task's
     Task *encountering_task = nullptr;
-    alignas(kCacheLine) std::atomic<TeamExtension *> workshares{nullptr};
-    sched::Recruits recruits;                 // its threads, before its first region opens `fork`
-    void *copyprivate = nullptr;              // published by the `single` thread
-    std::atomic<bool> share_cancelled{false}; // a worksharing construct is, until the next barrier
-    TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
-    VirtualTeam *threads = nullptr;           // if there are more threads than workers
+    alignas(kCacheLine) Atomic<TeamExtension *> workshares{nullptr};
+    sched::Recruits recruits;             // its threads, before its first region opens `fork`
+    void *copyprivate = nullptr;          // published by the `single` thread
+    Atomic<bool> share_cancelled{false};  // a worksharing construct is, until the next barrier
+    TaskReductions *reductions = nullptr; // parallel reduction(task, ...)
+    VirtualTeam *threads = nullptr;       // if there are more threads than workers
     TeamPlacement placement;
     // Where threads are split: the sets that the team's maker keeps, and the one of this region's
     // threads, if one of them has asked.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/assert.h"
+#include "base/spin.h"
 #include "tasks/fiber/context.h"
 #include "tasks/fiber/stack.h"
 
@@ -150,7 +151,7 @@ class WaitCell {
 
   private:
     static Fiber *mark() { return reinterpret_cast<Fiber *>(1); }
-    std::atomic<Fiber *> waiter_{nullptr};
+    Atomic<Fiber *> waiter_{nullptr};
 };
 
 // What a fiber waits for. done() is polled before the fiber arms; arm() registers the fiber for

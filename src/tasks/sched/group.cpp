@@ -9,7 +9,7 @@
 
 namespace sennit::sched {
 
-constinit std::atomic<std::int32_t> g_groups_with_tasks{0};
+constinit Atomic<std::int32_t> g_groups_with_tasks{0};
 constinit std::atomic<std::int32_t> detail::g_with_unbegun{0};
 
 bool Group::quiescent() const {

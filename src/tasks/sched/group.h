@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/compiler.h"
+#include "base/spin.h"
 #include "tasks/fiber/context.h"
 #include "tasks/sched/ordered_queue.h"
 #include "tasks/sched/queue.h"
@@ -31,22 +32,22 @@ struct Group {
     Slot **slots = nullptr;
     OrderedQueue *queues = nullptr; // where ordered(): of each NUMA node
     // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
-    std::atomic<bool> has_tasks{false};
+    Atomic<bool> has_tasks{false};
     void note_tasks();
     void forget_tasks();
     // The region is cancelled: tasks that have not begun are discarded.
-    std::atomic<bool> cancelled{false};
+    Atomic<bool> cancelled{false};
     // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread), and
     // creations (by tasks that free agents run).
-    std::atomic<std::uint64_t> finished_elsewhere{0};
-    std::atomic<std::uint64_t> created_elsewhere{0};
+    Atomic<std::uint64_t> finished_elsewhere{0};
+    Atomic<std::uint64_t> created_elsewhere{0};
     // Threads that have no slot here and are at work on the group. They may touch it once more
     // after its last task has finished, so who frees the group waits for them. When all tasks have
     // finished, no new ones come.
-    std::atomic<int> visitors{0};
-    alignas(kCacheLine) std::atomic<int> sleepers{0};
+    Atomic<int> visitors{0};
+    alignas(kCacheLine) Atomic<int> sleepers{0};
     // Of them, who wakes up by himself after a time and looks for work.
-    std::atomic<int> light_sleepers{0};
+    Atomic<int> light_sleepers{0};
 
     // Have all tasks ever created here finished? Every counter only grows and has one writer. All
     // `finished` are read before all `created`: finished(t1) <= created(t1) <= created(t2), so
@@ -96,7 +97,7 @@ void make_queues(Group &group);
 void drop_queues(Group &group);
 
 // Groups that have tasks. Zero: no thread runs a deferred task, nor could any start to.
-extern std::atomic<std::int32_t> g_groups_with_tasks;
+extern Atomic<std::int32_t> g_groups_with_tasks;
 
 // Counted before it is seen: who runs a task of the group finds the count above zero.
 inline void Group::note_tasks() {
@@ -159,18 +160,18 @@ struct alignas(kCacheLine) Slot {
     Task *own_task = nullptr; // the implicit one
     fiber::FpControl control = fiber::fp_control();
     // While the owner waits for its group's next region: the count of regions that have begun.
-    const std::atomic<std::uint32_t> *regions = nullptr;
+    const Atomic<std::uint32_t> *regions = nullptr;
     std::uint32_t regions_seen = 0; // those that the owner had a part in
     // Written by the worker alone, read by quiescent().
-    alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
-    std::atomic<std::uint64_t> finished{0};
+    alignas(kCacheLine) Atomic<std::uint64_t> created{0};
+    Atomic<std::uint64_t> finished{0};
     // The owner's: value of `created` at which the room above looks around.
     std::uint64_t next_look = 0;
 
     [[no_unique_address]] States<SlotState, after> state{SlotState::vacant};
 
     // The owner has had its part in a region. `begun` counts the regions of the group.
-    void dock(const std::atomic<std::uint32_t> &begun) {
+    void dock(const Atomic<std::uint32_t> &begun) {
         SENNIT_ASSERT(state.step(SlotState::docked) && !regions);
         regions = &begun;
     }

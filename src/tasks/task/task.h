@@ -22,6 +22,7 @@
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "base/observed.h"
+#include "base/spin.h"
 #include "tasks/sched/worker.h"
 #include "tasks/trace/trace.h"
 
@@ -113,9 +114,9 @@ struct DependEdge {
 // A task, or another waiter, among those that are ordered by dependences: see depend.h.
 struct DependNode {
     static constexpr int kBias = 1 << 30;
-    std::atomic<int> references{1}; // the task's, and one for all places in its table
-    std::atomic<int> missing{kBias};
-    std::atomic<DependEdge *> successors{nullptr};
+    Atomic<int> references{1}; // the task's, and one for all places in its table
+    Atomic<int> missing{kBias};
+    Atomic<DependEdge *> successors{nullptr};
     Task *task = nullptr;                  // null: a waiter without a task (taskwait depend)
     sched::WaitCell *waiter = nullptr;     // signalled instead of queueing the task
     MutexSet *mutexes = nullptr;           // mutexinoutset
@@ -132,9 +133,9 @@ static_assert(sizeof(DependNode) == kCacheLine);
 struct Taskgroup {
     Taskgroup *outer = nullptr;
     // Unfinished tasks * 2 + "somebody is parked in cell".
-    std::atomic<std::int64_t> count{0};
+    Atomic<std::int64_t> count{0};
     sched::WaitCell cell;
-    std::atomic<bool> cancelled{false};
+    Atomic<bool> cancelled{false};
     // The implicit one of reduction(task, ...) on a construct: to `cancel` it is part of the outer.
     bool of_construct = false;
     TaskReductions *reductions = nullptr;
@@ -181,9 +182,9 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     std::int32_t spawned = 0; // children not folded; may fall below zero after a fold
 
     alignas(kCacheLine) std::atomic<sched::Worker *> home{nullptr}; // where it runs or is suspended
-    std::atomic<bool> folded{false}; // children are counted in `pending` alone
-    std::uint8_t again = 0;          // with kRequeued: task::Again
-    std::uint8_t again_mode = 0;     // alpi_suspend_mode_t chosen by the task
+    Atomic<bool> folded{false};  // children are counted in `pending` alone
+    std::uint8_t again = 0;      // with kRequeued: task::Again
+    std::uint8_t again_mode = 0; // alpi_suspend_mode_t chosen by the task
     [[no_unique_address]] TaskStates state{TaskState::created};
     std::uint32_t abi_flags = 0;    // the front door's own
     std::uint32_t payload_size = 0; // bytes, as the front door asked
@@ -191,11 +192,11 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     const Icvs *icvs = nullptr;
     DependNode *depend = nullptr; // `node` once it is made: this task among its siblings
     DependTable *children_depend = nullptr;
-    void *entry = nullptr;               // the compiler's function: names, profiles
-    std::atomic<std::int64_t> events{1}; // what is left, see kBoundEvent
+    void *entry = nullptr;          // the compiler's function: names, profiles
+    Atomic<std::int64_t> events{1}; // what is left, see kBoundEvent
 
     // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
-    alignas(kCacheLine) std::atomic<std::int64_t> pending{0};
+    alignas(kCacheLine) Atomic<std::int64_t> pending{0};
     sched::WaitCell children_cell; // taskwait
     sched::WaitCell block_cell;    // sennit_task_suspend
     union {

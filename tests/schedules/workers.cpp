@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers.h"
+
+#include "base/message.h"
+#include "base/observed.h"
+#include "openmp/env/icv.h"
+#include "openmp/env/split.h"
+#include "openmp/loops/exposed.h"
+#include "openmp/team/team.h"
+#include "tasks/task/accounts.h"
+#include "tasks/task/observer.h"
+#include "tasks/task/priorities.h"
+#include "tasks/trace/trace.h"
+
+#include <cstdlib>
+
+namespace sennit::schedules {
+
+std::function<void(sched::Node &)> g_on_ready;
+
+void TestWorker::wait_for(sched::Condition &condition) {
+    sched::Fiber *const fiber = current();
+    if (is_ready())
+        fail("a wake-up is left over");
+    if (condition.done() || !condition.arm(fiber))
+        return;
+    if (withdraws && condition.disarm(fiber) && (condition.done() || !condition.arm(fiber)))
+        return;
+    sleep();
+}
+
+void TestWorker::sleep() {
+    const std::uint64_t read = what_was_read();
+    while (looks_after_group && ready_.load(std::memory_order_acquire) == 0) {
+        if (slot->group->can_settle())
+            slot->group->settle();
+        else
+            wait_for_change();
+        forget_to(read);
+    }
+    wait_while(ready_.word(), 0);
+    ready_.fetch_sub(1, std::memory_order_acquire);
+}
+
+} // namespace sennit::schedules
+
+// What the code calls of the rooms around it: nobody looks on, there is no policy, no group that
+// gathers wake-ups, no thread that has not begun.
+namespace sennit::sched {
+
+policy::Rules detail::g_rules;
+constinit Processors g_processors;
+SENNIT_TLS Worker *Worker::t_self_ = nullptr; // as on a thread without a worker
+
+void Worker::wait(Condition &condition) {
+    static_cast<schedules::TestWorker &>(*this).wait_for(condition);
+}
+
+void Worker::make_ready(Fiber *fiber) {
+    static_cast<schedules::TestWorker &>(*fiber->home).make_ready();
+}
+
+void Worker::push(Slot &, Node *node) {
+    schedules::g_on_ready(*node);
+}
+
+void Worker::push_next(Slot &, Node *node) {
+    schedules::g_on_ready(*node);
+}
+
+void push_foreign(Group &, Node *node) {
+    schedules::g_on_ready(*node);
+}
+
+void Worker::yield() {
+    schedules::wait_for_change();
+}
+
+void Worker::adopt_thread(std::size_t, void **) {
+    t_self_ = this;
+}
+
+void Processors::set_active(int workers) {
+    crowded_.store(workers > usable_, std::memory_order_relaxed);
+}
+
+void wake_one(Group &) {}
+void turn_busy(Worker &) {}
+void Activity::turn_idle() {}
+void Worker::fiber_main(fiber::Context &) {}
+void Activity::wake_gathered() {}
+void Recruits::begin() {}
+ReadyQueue::~ReadyQueue() = default;
+
+} // namespace sennit::sched
+
+namespace sennit {
+
+std::uint8_t observed::g_who = 0;
+bool trace::g_on = false;
+task::Observer *task::detail::g_observer = nullptr;
+void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
+void task::Linking::add(const DependNode &) {}
+void task::Linking::finish() {}
+
+void task::rest_from_work(sched::Worker &) {}
+void task::go_on_working(sched::Worker &) {}
+omp::detail::Split omp::detail::g_split;
+void omp::end_split(const char *) {}
+bool omp::begin_exposed(Loop &, LoopHistory &, std::uint64_t, const LoopSchedule &,
+                        const Member &) {
+    return false;
+}
+
+trace::Symbols::~Symbols() = default;
+const char *trace::Symbols::name_of(std::uint64_t) {
+    return "";
+}
+
+void fatal(const char *, ...) {
+    std::abort();
+}
+
+const GlobalIcvs &global_icvs() {
+    static const GlobalIcvs with_cancellation = [] {
+        GlobalIcvs icvs;
+        icvs.cancellation = true;
+        return icvs;
+    }();
+    return with_cancellation;
+}
+
+bool omp::Team::has_unbegun(const sched::Slot &) const {
+    return false;
+}
+bool omp::Team::begin_one(sched::Worker &, sched::Slot &) {
+    return false;
+}
+
+} // namespace sennit
