@@ -122,7 +122,7 @@ void loop_begin(sched::Worker &worker, std::uint64_t count, const LoopSchedule &
     member.work.ordered_first.store(0, std::memory_order_relaxed);
     member.work.ordered_last = 0;
     if (state.turn.load(std::memory_order_acquire) != construct) {
-        const std::atomic<bool> &cancelled = member.team->cancelled;
+        const Atomic<bool> &cancelled = member.team->cancelled;
         wait_until(worker, [&] {
             return state.turn.load(std::memory_order_acquire) == construct ||
                    cancelled.load(std::memory_order_relaxed);
@@ -427,7 +427,7 @@ void doacross_wait(sched::Worker &worker, const std::int64_t *vector) {
     if (ompt::on())
         tell_iteration(vector, share->shared->loops, ompt::kDependSink);
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-    const std::atomic<bool> &cancelled = member_of(worker).team->cancelled;
+    const Atomic<bool> &cancelled = member_of(worker).team->cancelled;
     wait_until(worker, [&] {
         return (word.load(std::memory_order_acquire) & bit) != 0 ||
                cancelled.load(std::memory_order_relaxed);

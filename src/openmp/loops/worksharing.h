@@ -4,6 +4,7 @@
 // All functions are called by every thread of the team, from its implicit task.
 #pragma once
 
+#include "base/spin.h"
 #include "openmp/loops/plans.h"
 #include "openmp/team/team.h"
 
@@ -48,11 +49,11 @@ void *copyprivate_receive(sched::Worker &worker);
 
 struct LoopState : Loop {
     enum Setup : std::uint32_t { kFree, kBusy, kReady };
-    alignas(kCacheLine) std::atomic<std::uint32_t> turn{0};
-    std::atomic<std::uint32_t> setup{kFree};
-    std::atomic<std::uint64_t> ordered_from{0}; // first iteration that may go on
-    std::atomic<int> parked{0};                 // threads that wait for that
-    std::atomic<int> left{0};
+    alignas(kCacheLine) Atomic<std::uint32_t> turn{0};
+    Atomic<std::uint32_t> setup{kFree};
+    Atomic<std::uint64_t> ordered_from{0}; // first iteration that may go on
+    Atomic<int> parked{0};                 // threads that wait for that
+    Atomic<int> left{0};
     std::atomic<std::uintptr_t> word{0};
     std::atomic<void *> memory{nullptr};
 };
