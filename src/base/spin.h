@@ -34,6 +34,15 @@ inline void cpu_relax() {
 #endif
 }
 
+// For both sides of a Dekker pair whose words are Atomic.
+inline void full_fence() {
+#if SENNIT_SCHEDULES
+    schedules::full_fence();
+#else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 // Time stamp for rate limits: cheap, monotonic per core, unit unspecified (see ticks_per_us).
 inline std::uint64_t ticks() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -49,7 +58,7 @@ class SENNIT_IS_LOCK SpinLock {
   public:
     void lock() SENNIT_ACQUIRE() {
 #if SENNIT_SCHEDULES
-        if (!schedules::locks_keep_out())
+        if (schedules::takes_lock(word_.word()))
             return;
 #endif
         if (!try_lock())

@@ -27,7 +27,20 @@ constexpr int kMostQuietLoads = 1000; // then it is a loop
 
 // What a thread, or a buffer, does next.
 struct Action {
-    enum class Kind { load, modify, drain, fence, heavy, change, wait, sleep, asleep, wake, begin };
+    enum class Kind {
+        load,
+        modify,
+        drain,
+        fence,
+        heavy,
+        change,
+        wait,
+        sleep,
+        asleep,
+        wake,
+        begin,
+        lock
+    };
     Kind kind = Kind::load;
     Word word = {};
     bool has_to_drain = false;  // all of its thread's stores first, not only those to the word
@@ -44,13 +57,6 @@ class Hash {
         value_ = (value_ ^ (value_ >> 30)) * 0xBF58476D1CE4E5B9ull;
         value_ = (value_ ^ (value_ >> 27)) * 0x94D049BB133111EBull;
         value_ ^= value_ >> 31;
-    }
-    // In no order: twice the same is nothing.
-    void toggle(std::uint64_t one, std::uint64_t other) {
-        Hash both;
-        both.add(one);
-        both.add(other);
-        value_ ^= both.value_;
     }
     std::uint64_t value() const { return value_; }
 
@@ -209,6 +215,7 @@ class Explorer {
     std::uint64_t load(Word word, const Where &where);
     void store(Word word, std::uint64_t bits, std::memory_order order, const Where &where);
     std::uint64_t change(Word word, const Change &how, std::memory_order order, const Where &where);
+    void full_fence(const Where &where);
     void heavy_fence(const Where &where);
     void wait_for_change();
     void wait_while(Word word, std::uint64_t is);
@@ -221,7 +228,7 @@ class Explorer {
         current_->looked_version = 0;
     }
     [[noreturn]] void fail(const std::string &what);
-    bool locks_keep_out() const { return flaw_.kind != Flaw::Kind::no_lock; }
+    bool takes_lock(Word word);
 
   private:
     // Of a thread, but for its stack.
@@ -253,6 +260,7 @@ class Explorer {
     };
 
     static void start(fcontext::transfer_t transfer);
+    void begin_test();
     bool begin_threads();
     bool is_new_state();
     bool add_choice();
@@ -294,9 +302,9 @@ class Explorer {
     std::vector<std::byte> notes_;                                            // of choices_
     std::vector<std::pair<const char *, unsigned>> stores_, loads_, changes_; // places come by
     std::unordered_map<const void *, unsigned> writers_; // of each word: threads, a bit each
+    std::vector<Word> written_;                          // the same words
     bool has_new_writer_ = false;
     int quiet_loads_ = 0; // one after the other
-    Hash memory_;
     Hashes states_;
     Thread *current_ = nullptr;
     bool begins_ = false;

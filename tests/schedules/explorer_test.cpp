@@ -3,6 +3,8 @@
 // may not (Sewell et al., "x86-TSO", CACM 53(7), 2010).
 #include "schedules.h"
 
+#include "base/spin.h"
+
 #include <array>
 #include <gtest/gtest.h>
 #include <new>
@@ -199,6 +201,41 @@ TEST(Explorer, ALostWakeUpIsFound) {
     EXPECT_EQ(failure_of({sleep_while_zero, wake_before}), "somebody waits for ever");
     EXPECT_EQ(failure_of({sleep_while_zero, sleep_while_zero, wake}), "somebody waits for ever");
     EXPECT_EQ(failure_of({sleep_while_zero, sleep_while_zero, wake, wake}), "");
+}
+
+// ---- locks ----------------------------------------------------------------------------------
+
+// The lock's own code comes to the same ends as the explorer's step in its place.
+TEST(Explorer, ALockKeepsOthersOut) {
+    struct Locked {
+        SpinLock lock;
+        int inside = 0;
+        std::uint64_t order = 0;
+        std::array<Atomic<int>, 2> steps;
+
+        void go_through(std::size_t me) {
+            lock.lock();
+            if (++inside != 1)
+                fail("two have the lock");
+            steps[1 - me].fetch_add(1, kRelaxed); // others may go on meanwhile
+            order = 4 * order + me + 1;
+            --inside;
+            lock.unlock();
+        }
+    };
+    Locked locked;
+    schedules::Test test;
+    test.memory = {memory_of(locked)};
+    test.begin = [&] { make_anew(locked); };
+    test.threads = {[&] { locked.go_through(0); }, [&] { locked.go_through(1); }};
+    test.state = [&] { return locked.order; };
+    test.end = [] { return ""; };
+    for (const bool spins : {false, true}) {
+        const Result result = explore(test, {}, {.spins = spins});
+        EXPECT_EQ(result.failure, "") << result.schedule;
+        EXPECT_EQ(result.ends, (std::set<std::uint64_t>{6, 9}));
+    }
+    EXPECT_NE(explore(test, {Flaw::Kind::no_lock, "", 0}).failure, "");
 }
 
 // ---- memory ---------------------------------------------------------------------------------

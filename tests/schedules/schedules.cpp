@@ -93,6 +93,8 @@ void Explorer::come_to_late() {
 
 void Explorer::note_writer(Word word) {
     unsigned &threads = writers_[word.at];
+    if (threads == 0)
+        written_.push_back(word);
     const unsigned me = 1U << (current_ - threads_.data());
     has_new_writer_ |= (threads & me) == 0;
     threads |= me;
@@ -174,7 +176,27 @@ std::uint64_t Explorer::change(Word word, const Change &how, std::memory_order o
         set(word, after);
     }
     come_to_late();
+    if (flaw_.kind == Flaw::Kind::no_lock) // what follows under the lock may be late, too
+        stop_before({.kind = Action::Kind::load});
     return before;
+}
+
+bool Explorer::takes_lock(Word word) {
+    if (options_.spins)
+        return false;
+    if (flaw_.kind != Flaw::Kind::no_lock) {
+        stop_before({.kind = Action::Kind::lock, .word = word});
+        touch(word);
+        note_writer(word);
+        set(word, 1);
+    }
+    return true;
+}
+
+void Explorer::full_fence(const Where &where) {
+    note(changes_, where);
+    if (!flaw_.is_at(Flaw::Kind::lost, where))
+        stop_before({Action::Kind::fence, {}, true, 0, where});
 }
 
 // A membarrier empties one buffer after the other.
@@ -274,10 +296,7 @@ void Explorer::switch_to(Thread &thread) {
 }
 
 void Explorer::set(Word word, std::uint64_t bits) {
-    const auto at = reinterpret_cast<std::uintptr_t>(word.at);
-    memory_.toggle(at, word.bits());
     word.set(bits);
-    memory_.toggle(at, word.bits());
     ++version_;
 }
 
@@ -310,6 +329,8 @@ bool Explorer::is_enabled(int who) const {
         return of.buffer.empty();
     case Action::Kind::asleep:
         return !of.bed;
+    case Action::Kind::lock:
+        return next.word.bits() == 0 && !of.buffer.has(next.word);
     case Action::Kind::wait:
         return next.word.bits() != next.unwanted;
     case Action::Kind::modify:
@@ -329,7 +350,7 @@ void Explorer::step(int who) {
 std::string Explorer::describe(int who) const {
     static constexpr const char *kNames[] = {
         "loads", "changes", "store is seen", "fences", "heavy fence", "tries again",
-        "waits", "sleeps",  "is woken",      "wakes",  "begins"};
+        "waits", "sleeps",  "is woken",      "wakes",  "begins",      "locks"};
     const Action action = action_of(who);
     const std::string file = action.where.file_name();
     const std::string step =
@@ -339,13 +360,16 @@ std::string Explorer::describe(int who) const {
                               std::to_string(action.where.line());
 }
 
-bool Explorer::begin_threads() {
-    version_ = 1;
-    memory_ = Hash();
+void Explorer::begin_test() {
     g_arena.clear();
     begins_ = true;
     test_.begin();
     begins_ = false;
+}
+
+bool Explorer::begin_threads() {
+    version_ = 1;
+    begin_test();
     for (Thread &thread : threads_) {
         static_cast<Place &>(thread) = Place();
         thread.context = fcontext::make_fcontext(thread.top(), kStackBytes, start);
@@ -358,7 +382,6 @@ bool Explorer::begin_threads() {
 template <class Do>
 void Explorer::each_piece(Do with) {
     with(&version_, sizeof version_);
-    with(&memory_, sizeof memory_);
     for (const std::span<std::byte> piece : test_.memory)
         with(piece.data(), piece.size());
     g_arena.each_piece(with);
@@ -395,7 +418,8 @@ void Explorer::go_back(const Choice &choice) {
 // same.
 bool Explorer::is_new_state() {
     Hash state;
-    state.add(memory_.value());
+    for (const Word word : written_)
+        state.add(word.bits());
     for (const Thread &thread : threads_) {
         state.add(thread.seen.value());
         state.add(thread.ended ? 1
@@ -499,6 +523,7 @@ Result Explorer::all() {
     result_.states = states_.size();
     if (!result_.failure.empty())
         tell();
+    begin_test(); // the test's objects may end: no lock is held
     s_running = nullptr;
     for (const auto &[file, line] : stores_)
         result_.stores.emplace(file, line);
@@ -592,6 +617,11 @@ void wait_for_change() {
     Explorer::here()->wait_for_change();
 }
 
+void full_fence(const Where &where) {
+    if (Explorer *const explorer = Explorer::here())
+        explorer->full_fence(where);
+}
+
 void heavy_fence(const Where &where) {
     if (Explorer *const explorer = Explorer::here())
         explorer->heavy_fence(where);
@@ -613,9 +643,9 @@ void fail(const std::string &what) {
     Explorer::here()->fail(what);
 }
 
-bool locks_keep_out() {
-    const Explorer *const explorer = Explorer::here();
-    return !explorer || explorer->locks_keep_out();
+bool takes_lock(Word word) {
+    Explorer *const explorer = Explorer::here();
+    return explorer && explorer->takes_lock(word);
 }
 
 Result explore(const Test &test, const Flaw &flaw, const Options &options) {

@@ -43,7 +43,7 @@ using Where = std::source_location;
 struct Flaw {
     enum class Kind {
         none,
-        lost,     // a store, or what a read-modify-write writes, is not done
+        lost,     // a store, what a read-modify-write writes, or a fence, is not done
         late,     // the same is done after what its thread reads next
         torn,     // a read-modify-write is a load and a store
         relaxed,  // a store, or a read-modify-write, does not wait for those before it
@@ -161,9 +161,11 @@ void wait_while(Word word, std::uint64_t is);
 void futex_wait(Word word, std::uint32_t expected, std::uint32_t bits = ~0U);
 // The first `count` of those that have one of the bits.
 void futex_wake(Word word, int count, std::uint32_t bits = ~0U);
-// SpinLock asks (base/spin.h).
-bool locks_keep_out();
-// base/fence.h
+// A SpinLock is to be taken (base/spin.h). True: that is done, in one step, when it is free. What a
+// thread does while it spins would only make more states.
+bool takes_lock(Word word);
+// base/spin.h, base/fence.h
+void full_fence(const Where &where = Where::current());
 void heavy_fence(const Where &where);
 // The thread has forgotten what it has read: what it does from here on depends on `place` and on
 // what it will read. Without this, loops have many more states.
@@ -200,11 +202,12 @@ struct Result {
     std::set<std::pair<std::string, unsigned>> stores, loads, changes;
 };
 
-// Two checks of the explorer itself by slower ways, which must come to the same ends.
+// The last three check the explorer itself by slower ways, which must come to the same ends.
 struct Options {
     std::size_t most = 5'000'000;    // states; more is a failure
     bool goes_back_by_steps = false; // from the start again, not by what was noted of a state
     bool stops_at_all_loads = false; // also at those that no other thread could change
+    bool spins = false;              // a SpinLock takes itself
 };
 
 // Visits all states of the test.

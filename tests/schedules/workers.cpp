@@ -80,8 +80,24 @@ void Worker::adopt_thread(std::size_t, void **) {
     t_self_ = this;
 }
 
+void Worker::forget_thread() {
+    t_self_ = nullptr;
+}
+
 void Processors::set_active(int workers) {
     crowded_.store(workers > usable_, std::memory_order_relaxed);
+}
+
+void Thread::yield() {
+    schedules::wait_for_change();
+}
+
+int detail::worker_count() {
+    return 0;
+}
+
+Worker *detail::worker_at(int) {
+    return nullptr;
 }
 
 void wake_one(Group &) {}

@@ -1,116 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hand-shakes of sched and omp, step by step as the code does them, in every interleaving. Each
-// model also has a version with one step left out or exchanged, which the checker must refuse.
+// The hand-shakes of sched and locks, step by step as the code does them, in every interleaving.
+// Each model also has a version with one step left out or exchanged, which the checker must refuse.
 #include "interleavings.h"
 
 #include <compare>
 
 namespace sennit::model {
 namespace {
-
-// ---- TaskMutex and its parking lot (openmp/sync/sync.cpp)
-// ----------------------------------------------
-
-struct Parking {
-    int pc[3] = {};
-    int visits[3] = {};
-    int word = 0;      // 0 free, 1 held, 2 held and somebody waits
-    int bucket = -1;   // who has the bucket's lock
-    int queue[4] = {}; // waiters, oldest first, as thread + 1
-    int inside = 0;
-    bool woken[3] = {};
-    auto operator<=>(const Parking &) const = default;
-};
-
-Outcome parking_step(Parking &s, int thread, std::string &broken, bool marks_under_lock) {
-    int &pc = s.pc[thread];
-    const auto enter = [&] {
-        if (++s.inside > 1)
-            broken = "two hold the mutex";
-        pc = 5;
-        return Outcome::ran;
-    };
-    switch (pc) {
-    case 0: // try_lock()
-        if (s.word == 0) {
-            s.word = 1;
-            return enter();
-        }
-        pc = 1;
-        return Outcome::ran;
-    case 1: // lock_slow(): the bucket, and in the wrong version the mark before it
-        if (!marks_under_lock && s.woken[thread] == false) {
-            const int before = s.word;
-            s.word = 2;
-            if (before == 0)
-                return enter();
-            pc = 8;
-            return Outcome::ran;
-        }
-        [[fallthrough]];
-    case 8:
-        if (s.bucket >= 0)
-            return Outcome::waits;
-        s.bucket = thread;
-        pc = marks_under_lock ? 2 : 3;
-        return Outcome::ran;
-    case 2: {
-        const int before = s.word;
-        s.word = 2;
-        if (before == 0) {
-            s.bucket = -1;
-            return enter();
-        }
-        pc = 3;
-        return Outcome::ran;
-    }
-    case 3: {
-        int last = 0;
-        while (s.queue[last])
-            ++last;
-        s.queue[last] = thread + 1;
-        s.woken[thread] = false;
-        s.bucket = -1;
-        pc = 4;
-        return Outcome::ran;
-    }
-    case 4:
-        if (!s.woken[thread])
-            return Outcome::waits;
-        s.woken[thread] = false;
-        pc = 1;
-        return Outcome::ran;
-    case 5: { // unlock()
-        --s.inside;
-        const int before = s.word;
-        s.word = 0;
-        pc = before == 2 ? 6 : 7;
-        return Outcome::ran;
-    }
-    case 6: // wake_one()
-        if (s.bucket >= 0)
-            return Outcome::waits;
-        if (s.queue[0]) {
-            s.woken[s.queue[0] - 1] = true;
-            for (int i = 0; i < 3; ++i)
-                s.queue[i] = s.queue[i + 1];
-        }
-        pc = 7;
-        return Outcome::ran;
-    default:
-        if (++s.visits[thread] == 2) {
-            --s.visits[thread];
-            return Outcome::ended;
-        }
-        pc = 0;
-        return Outcome::ran;
-    }
-}
-
-TEST(Interleavings, AMutexExcludesAndWakesEverybody) {
-    EXPECT_EQ(failure_of(Parking{}, 3, parking_step, true), "");
-    EXPECT_NE(failure_of(Parking{}, 3, parking_step, false), "");
-}
 
 // ---- sleep: Worker::sleep, make_ready, announce_work (tasks/sched/worker.cpp)
 // ----------------------

@@ -7,6 +7,7 @@
 // waiter is a fiber, on any other thread a futex sleeper.
 #pragma once
 
+#include "base/spin.h"
 #include "openmp/team/region_events.h"
 #include "tasks/sched/worker.h"
 
@@ -58,7 +59,7 @@ class TaskMutex {
     void lock_slow();
     void wake_one();
 
-    std::atomic<std::uint32_t> word_{0};
+    Atomic<std::uint32_t> word_{0};
 };
 static_assert(sizeof(TaskMutex) == 4);
 

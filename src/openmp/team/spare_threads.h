@@ -104,7 +104,7 @@ class SpareThreads {
 
     Unbegun &team_;
     SpareThreads *next_ = nullptr; // the list of all teams
-    std::atomic<bool> runs_{false};
+    Atomic<bool> runs_{false};
     FutexWord inside_{0}; // how many spare threads and helpers are in the region
     // Used by the ticker: the trail that it has seen, and since when.
     std::uint64_t trail_ = 0;
