@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/futex.h"
+#include "base/spin.h"
 #include "sennit.h"
 
 #include <climits>
@@ -31,7 +32,7 @@ class alignas(64) Bell {
     }
     template <class WakeFiber>
     bool ring(WakeFiber wake_fiber) {
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with arm()
+        full_fence(); // pairs with arm()
         if (armed_.load(std::memory_order_relaxed) == 0)
             return false;
         // Of several that ring, one wakes the sleepers. The release pairs with the acquire in
@@ -51,7 +52,7 @@ class alignas(64) Bell {
     std::uint32_t arm(std::uint32_t how = kThread) {
         const std::uint32_t seen = rings_.load(std::memory_order_acquire);
         armed_.fetch_or(how, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with ring()
+        full_fence(); // pairs with ring()
         return seen;
     }
     // Sleep until the bell rings, at most `limit_ns`; a signal may end the sleep, too. Returns
@@ -77,7 +78,7 @@ class alignas(64) Bell {
 
   private:
     FutexWord rings_{0};
-    std::atomic<std::uint32_t> armed_{0};
+    Atomic<std::uint32_t> armed_{0};
 };
 static_assert(offsetof(sennit_doorbell, armed) == sizeof(FutexWord));
 

@@ -8,73 +8,6 @@
 namespace sennit::model {
 namespace {
 
-// ---- doorbells: Bell::ring, arm, sleep (node/bell.h); Vigil (mpi/crowd/vigil.cpp) --------------
-
-struct Bells {
-    int pc[4] = {};
-    int armed = 0, rings = 0;
-    int seen[2] = {};
-    bool message[2] = {};
-    auto operator<=>(const Bells &) const = default;
-};
-
-// Threads 0 and 1 of a rank wait on its bell for a message each, 2 and 3 send one each.
-Outcome bell_step(Bells &s, int thread, bool right) {
-    int &pc = s.pc[thread];
-    if (thread < 2) {
-        switch (pc) {
-        case 0:
-            s.seen[thread] = s.rings;
-            pc = 1;
-            return Outcome::ran;
-        case 1:
-        case 2: // say that it sleeps, then look once more; the wrong one looks first
-            if ((pc == 1) == right)
-                s.armed = 1;
-            else if (s.message[thread])
-                pc = 9;
-            ++pc;
-            return Outcome::ran;
-        case 3: // the futex, without a timer
-            if (s.rings == s.seen[thread])
-                return Outcome::waits;
-            pc = s.message[thread] ? 10 : 0;
-            return Outcome::ran;
-        default:
-            return Outcome::ended;
-        }
-    }
-    switch (pc) {
-    case 0:
-        s.message[thread - 2] = true;
-        pc = 1;
-        return Outcome::ran;
-    case 1:
-        pc = s.armed != 0 ? 2 : 10;
-        return Outcome::ran;
-    case 2: // of several that ring, one wakes
-        pc = s.armed != 0 ? 3 : 10;
-        s.armed = 0;
-        return Outcome::ran;
-    case 3:
-        ++s.rings;
-        pc = 10;
-        return Outcome::ran;
-    default:
-        return Outcome::ended;
-    }
-}
-
-TEST(Interleavings, WhoSleepsOnABellHearsOfItsMessage) {
-    for (const bool right : {true, false}) {
-        const std::string failure =
-            failure_of(Bells{}, 4, [&](Bells &s, int thread, std::string &) {
-                return bell_step(s, thread, right);
-            });
-        EXPECT_EQ(failure.empty(), right) << failure;
-    }
-}
-
 // ---- sends that need the receiver: node/board.h -----------------------------------------------
 
 // Threads 0 and 1 send, and sleep until the receiver, thread 2, has taken their messages.
@@ -171,7 +104,7 @@ void test_message(Ends &s, int end) {
         ++s.moved;
 }
 
-// Neither has a timer. The ring is one step: Bells, above, is the model of it. The wrong end rings
+// Neither has a timer. The ring is one step: schedules.Bell.* runs it. The wrong end rings
 // before it arms its bell.
 Outcome end_step(Ends &s, int end, bool right) {
     int &pc = s.pc[end];

@@ -84,7 +84,7 @@ Outcome meeting_step(Meeting &s, int member, std::string &broken, Slip slip) {
             s.over = call;
         s.next[member] = 0;
         return to(pc + 1);
-    case 14: // rings all, one after the other: Bells, above, is the model of a ring
+    case 14: // rings all, one after the other: schedules.Bell.* runs a ring
         if (s.next[member] == kMembers)
             return to(5);
         s.rung[s.next[member]] = s.rung[s.next[member]] || s.armed[s.next[member]];

@@ -22,7 +22,7 @@ struct FreeCores {
     auto operator<=>(const FreeCores &) const = default;
 };
 
-// Of those who want one. The ring is one step: Bells, above, is the model of it.
+// Of those who want one. The ring is one step: schedules.Bell.* runs it.
 void ring_for_core(FreeCores &s) {
     for (int i = 0; i < 2; ++i)
         if (s.wants[i] != 0) {
