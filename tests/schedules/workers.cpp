@@ -103,6 +103,10 @@ Worker *detail::worker_at(int) {
 void wake_one(Group &) {}
 void turn_busy(Worker &) {}
 void Activity::turn_idle() {}
+void Worker::send(Fiber *fiber) {
+    make_ready(fiber);
+}
+
 void Worker::fiber_main(fiber::Context &) {}
 void Activity::wake_gathered() {}
 void Recruits::begin() {}
@@ -119,6 +123,8 @@ void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void task::Linking::add(const DependNode &) {}
 void task::Linking::finish() {}
 
+void poll::start_timer(Timer &) {}
+void poll::stop_timer(Timer &) {}
 void task::rest_from_work(sched::Worker &) {}
 void task::go_on_working(sched::Worker &) {}
 omp::detail::Split omp::detail::g_split;

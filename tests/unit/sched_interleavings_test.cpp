@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hand-shakes of sched and locks, step by step as the code does them, in every interleaving.
+// The hand-shakes of workers, step by step as the code does them, in every interleaving.
 // Each model also has a version with one step left out or exchanged, which the checker must refuse.
 #include "interleavings.h"
 
@@ -177,89 +177,6 @@ TEST(Interleavings, ATaskIsFoundThoughNobodyIsWoken) {
     EXPECT_EQ(failure(true, true), "");
     EXPECT_EQ(failure(false, true), "");
     EXPECT_NE(failure(false, false), "");
-}
-
-// ---- locks of libc's that tasks wait for: Parking, wake (tasks/pthread/parking.h), mutex_lock
-// -------
-
-struct LibcLock {
-    int pc[3] = {};
-    bool locked = false;
-    int inside = 0;
-    int waiting = 0;     // g_waiting
-    bool in_lot[3] = {}; // who came first does not matter here
-    bool told[3] = {};
-    auto operator<=>(const LibcLock &) const = default;
-};
-
-// wake(): the oldest waiter, or any.
-void wake_waiter(LibcLock &s) {
-    for (int thread = 0; thread < 3; ++thread)
-        if (s.in_lot[thread]) {
-            s.in_lot[thread] = false;
-            s.told[thread] = true;
-            --s.waiting;
-            return;
-        }
-}
-
-Outcome libc_lock_step(LibcLock &s, int thread, std::string &broken, bool looks_again) {
-    int &pc = s.pc[thread];
-    switch (pc) {
-    case 0: // trylock
-    case 3: // and once more, in the lot
-        if (s.locked || (pc == 3 && !looks_again)) {
-            ++pc;
-            return Outcome::ran;
-        }
-        s.locked = true;
-        if (++s.inside > 1)
-            broken = "two hold the lock";
-        pc = pc == 0 ? 6 : 5;
-        return Outcome::ran;
-    case 1: // enter()
-        ++s.waiting;
-        pc = 2;
-        return Outcome::ran;
-    case 2:
-        s.told[thread] = false;
-        s.in_lot[thread] = true;
-        pc = 3;
-        return Outcome::ran;
-    case 4: // wait()
-        if (!s.told[thread])
-            return Outcome::waits;
-        pc = 0;
-        return Outcome::ran;
-    case 5: // leave(): what was meant for us goes to the next one
-        if (s.in_lot[thread]) {
-            s.in_lot[thread] = false;
-            --s.waiting;
-        } else {
-            wake_waiter(s);
-        }
-        pc = 6;
-        return Outcome::ran;
-    case 6: // libc's unlock
-        s.locked = false;
-        --s.inside;
-        pc = 7;
-        return Outcome::ran;
-    case 7: // wake(): does anybody wait?
-        pc = s.waiting > 0 ? 8 : 9;
-        return Outcome::ran;
-    case 8:
-        wake_waiter(s);
-        pc = 9;
-        return Outcome::ran;
-    default:
-        return Outcome::ended;
-    }
-}
-
-TEST(Interleavings, ALibcLockWakesEveryTask) {
-    EXPECT_EQ(failure_of(LibcLock{}, 3, libc_lock_step, true), "");
-    EXPECT_NE(failure_of(LibcLock{}, 3, libc_lock_step, false), "");
 }
 
 } // namespace

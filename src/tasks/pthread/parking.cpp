@@ -10,7 +10,7 @@
 
 namespace sennit::pthread {
 
-constinit std::atomic<int> detail::g_waiting{0};
+constinit Atomic<int> detail::g_waiting{0};
 constinit sched::ParkingLot g_lot;
 
 // ---- may the caller's fiber wait? ------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "base/compiler.h"
 #include "base/fence.h"
+#include "base/spin.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/parking_lot.h"
 #include "tasks/sched/worker.h"
@@ -61,7 +62,7 @@ class Deadline {
 constexpr std::int64_t kLookAgainNs = 1'000'000;
 
 namespace detail {
-extern std::atomic<int> g_waiting; // in the lot
+extern Atomic<int> g_waiting; // in the lot
 int wake_slow(const void *address, int most);
 } // namespace detail
 
