@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# sennit_options: what every target of ours is compiled with.
+# sennit_options: what every target of ours is compiled with. Without a word it is Release.
+get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(NOT CMAKE_BUILD_TYPE AND NOT several)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+
+# Warnings are for those who change Sennit: another compiler has others.
+set(SENNIT_WARNINGS)
+if(SENNIT_DEVELOPER)
+    set(SENNIT_WARNINGS -Wall -Wextra -Werror)
+endif()
 add_library(sennit_options INTERFACE)
-target_compile_options(sennit_options INTERFACE -Wall -Wextra -Werror)
+target_compile_options(sennit_options INTERFACE ${SENNIT_WARNINGS})
 target_include_directories(sennit_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
 
-if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT SENNIT_SANITIZE)
+if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT SENNIT_SANITIZE)
     target_compile_options(sennit_options INTERFACE
                            $<IF:$<BOOL:$<TARGET_PROPERTY:SENNIT_LITTLE_OPTIMIZED>>,-O1,-O3>)
 endif()
