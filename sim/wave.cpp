@@ -13,9 +13,9 @@ Wave::Wave(const WaveShape &shape) : shape_(shape) {
         for (int x = 0; x < shape.side; ++x) {
             for (int i = 0; i < kPoints; ++i) {
                 const int row = i / kSamples;
-                distances_.push_back(static_cast<float>(
-                    std::hypot(x + (i % kSamples + 0.5) / kSamples - shape.source_x * shape.side,
-                               y + (row + 0.5) / kSamples - shape.source_y * shape.side)));
+                const double dx = x + (i % kSamples + 0.5) / kSamples - shape.source_x * shape.side;
+                const double dy = y + (row + 0.5) / kSamples - shape.source_y * shape.side;
+                distances_.push_back(static_cast<float>(std::sqrt(dx * dx + dy * dy)));
             }
             std::sort(distances_.end() - kPoints, distances_.end());
         }

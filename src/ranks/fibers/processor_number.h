@@ -18,6 +18,9 @@ extern "C" {
 [[gnu::weak]] extern const unsigned int __rseq_size;
 // NOLINTEND(bugprone-reserved-identifier)
 }
+// By name alone: with glibc's version of them, an older glibc would refuse the library.
+__asm__(".symver __rseq_offset, __rseq_offset@");
+__asm__(".symver __rseq_size, __rseq_size@");
 
 namespace sennit::virt {
 
