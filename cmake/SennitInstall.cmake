@@ -5,9 +5,15 @@
 #     bin/sennit                        the command
 #     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
 #     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-balance-mpich.pc, ...
+#     lib/cmake/Sennit/                 find_package(Sennit)
 #     include/sennit/  share/sennit/  share/doc/sennit/
 #     share/man/man7/sennit-options.7   the environment variables
+#
+# `cmake --install --strip` makes it small. What a debugger needs is beside each file then, in a folder .debug, if the
+# build has it. The target `uninstall` removes what was installed last.
+set(programs sennit) # in bin/
 set(libraries sennit-omp sennit-export sennit-session)
+set(helpers sennit-simulate) # programs in lib/sennit/
 foreach(mpi ${SENNIT_MPIS} mpiabi)
     foreach(target sennit-${mpi} sennit-network-${mpi} sennit-balance-${mpi})
         if(TARGET ${target})
@@ -15,20 +21,22 @@ foreach(mpi ${SENNIT_MPIS} mpiabi)
         endif()
     endforeach()
 endforeach()
-install(TARGETS sennit RUNTIME DESTINATION bin)
-install(TARGETS sennit-simulate RUNTIME DESTINATION lib/sennit)
 if(TARGET sennit-loader)
-    install(TARGETS sennit-loader sennit-stub sennit-python RUNTIME DESTINATION lib/sennit)
-    install(TARGETS sennit-rank LIBRARY DESTINATION lib/sennit)
+    list(APPEND helpers sennit-loader sennit-stub sennit-python)
+    list(APPEND libraries sennit-rank)
 endif()
-install(TARGETS ${libraries} LIBRARY DESTINATION lib/sennit)
-install(TARGETS sennit-dlb LIBRARY DESTINATION lib/sennit/dlb)
 if(TARGET sennit-pass)
-    install(TARGETS sennit-pass-plugin LIBRARY DESTINATION lib/sennit)
+    list(APPEND libraries sennit-pass-plugin)
     install(TARGETS sennit-pass ARCHIVE DESTINATION lib/sennit)
 endif()
+install(TARGETS ${programs} RUNTIME DESTINATION bin)
+install(TARGETS ${helpers} RUNTIME DESTINATION lib/sennit)
+install(TARGETS ${libraries} LIBRARY DESTINATION lib/sennit)
+install(TARGETS sennit-dlb LIBRARY DESTINATION lib/sennit/dlb)
+set(installed ${programs} ${libraries} ${helpers} sennit-dlb)
+# It needs SimGrid's library, so a package for other machines is made without this component.
 if(TARGET sennit-simgrid)
-    install(TARGETS sennit-simgrid RUNTIME DESTINATION lib/sennit)
+    install(TARGETS sennit-simgrid RUNTIME DESTINATION lib/sennit COMPONENT simgrid)
 endif()
 install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/omp DESTINATION lib/sennit)
 install(DIRECTORY include/ DESTINATION include/sennit FILES_MATCHING PATTERN *.h PATTERN *.f90)
@@ -65,4 +73,33 @@ foreach(mpi ${SENNIT_MPIS})
     sennit_install_pc(sennit-balance-${mpi} sennit-balance-${mpi} ""
         "Objects that move between the ranks of an MPI program, for ${mpi}: sennit_balance.h"
         "fortran=\${includedir}/sennit_objects.f90\n")
+endforeach()
+
+# find_package(Sennit): the same libraries as targets.
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/SennitConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/SennitConfig.cmake ${CMAKE_BINARY_DIR}/SennitConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/SennitMpiKind.cmake ${CMAKE_CURRENT_LIST_DIR}/mpi_kind.c
+        DESTINATION lib/cmake/Sennit)
+
+# What a debugger needs of a file that was stripped. Installing it again would be in vain: the file in the build has it.
+set(places)
+foreach(target ${installed})
+    list(APPEND places "$<TARGET_FILE:${target}>")
+endforeach()
+install(CODE "
+if(CMAKE_INSTALL_DO_STRIP AND CMAKE_INSTALL_CONFIG_NAME MATCHES \"Deb\")
+    set(SENNIT_BUILT \"${places}\")
+    set(SENNIT_OBJCOPY \"${CMAKE_OBJCOPY}\")
+    include(\"${CMAKE_CURRENT_LIST_DIR}/SennitDebugSymbols.cmake\")
+endif()")
+
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${CMAKE_CURRENT_LIST_DIR}/SennitUninstall.cmake
+                  WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM)
+# What `cmake --install` needs, for builds that have more.
+add_custom_target(installation DEPENDS ${installed})
+foreach(target sennit-pass sennit-simgrid)
+    if(TARGET ${target})
+        add_dependencies(installation ${target})
+    endif()
 endforeach()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# whole: tools.install if=SENNIT_PKG_CONFIG -- {cmake} {build} {wrappers}
-"""An installation that was moved: the command, headers, libraries and pkg-config's files find each
-other, and programs built against it run.
+# whole: tools.install if=SENNIT_PKG_CONFIG lock=install -- {cmake} {build} {wrappers}
+"""An installation that was moved: the command, headers, libraries, pkg-config's files and the CMake package find
+each other, and programs built against it run. Stripped, it is small; and it can be removed again.
 
 Usage: install_test.py CMAKE BUILD-FOLDER MPI=MPICC... (compiler wrappers)"""
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -14,16 +15,17 @@ from harness import Running
 
 CMAKE, BUILD = sys.argv[1:3]
 WRAPPERS = dict(word.split("=", 1) for word in sys.argv[3:])
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "installed.c")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "programs", "installed.c")
 
 
 class Installed:
     """What was installed into one folder and moved to another."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         first = os.path.join(folder, "first")
         self.home = os.path.join(folder, "moved", "here")
-        subprocess.run([CMAKE, "--install", BUILD, "--prefix", first], check=True,
+        subprocess.run([CMAKE, "--install", BUILD, "--prefix", first, *options], check=True,
                        capture_output=True)
         os.renames(first, self.home)
         self.sennit = os.path.join(self.home, "bin", "sennit")
@@ -83,6 +85,58 @@ def test_programs_are_built_and_run_with_it():
             with Running([installed.sennit, "run", "-n", "2", program]) as job:
                 code, out, errors = job.finish()
             assert code == 0 and out.count(": well") == 2, (mpi, code, out, errors)
+
+
+def test_a_cmake_project_finds_it():
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(folder)
+        for mpi, wrapper in WRAPPERS.items():
+            build = os.path.join(folder, mpi)
+            subprocess.run([CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", build, f"-DMPI_C_COMPILER={wrapper}",
+                            f"-DCMAKE_PREFIX_PATH={installed.home}"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([CMAKE, "--build", build], check=True, stdout=subprocess.DEVNULL)
+            needs = subprocess.run(["readelf", "-d", build + "/consumer"], check=True, capture_output=True, text=True)
+            assert f"libsennit-{mpi}.so" in needs.stdout, needs.stdout
+            with Running([installed.sennit, "run", "-n", "2", build + "/consumer"]) as job:
+                code, out, errors = job.finish()
+            assert code == 0 and out.count(": well") == 2, (mpi, code, out, errors)
+        # What is not there is said by the package itself.
+        done = subprocess.run([CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", build, "-DSennit_MPI=other"], text=True,
+                              capture_output=True, check=False)
+        assert done.returncode != 0 and "the\n  project's: 'other'" in done.stderr, done.stderr
+
+
+def test_stripped_it_is_small_and_runs():
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(folder, "--strip")
+        size = sum(path.stat().st_size for path in pathlib.Path(installed.home).rglob("*")
+                   if path.is_file() and not path.is_symlink() and ".debug" not in path.parts)
+        assert size < 80e6, size
+        library = os.path.join(installed.home, "lib", "sennit", "libsennit-omp.so")
+        sections = subprocess.run(["readelf", "-SW", library], check=True, capture_output=True, text=True).stdout
+        assert ".debug_info" not in sections and ".gnu_debuglink" in sections, sections
+        assert os.path.exists(os.path.join(os.path.dirname(library), ".debug", "libsennit-omp.so.debug"))
+        for mpi, wrapper in WRAPPERS.items():
+            program = os.path.join(folder, mpi)
+            subprocess.run([wrapper, "-fopenmp", SOURCE, *installed.flags("sennit", f"sennit-{mpi}"), "-o", program],
+                           check=True)
+            for way in ([], ["--virtual"]):
+                with Running([installed.sennit, "run", *way, "-n", "2", program]) as job:
+                    code, out, errors = job.finish()
+                assert code == 0 and out.count(": well") == 2, (mpi, way, code, out, errors)
+
+
+def test_it_can_be_removed():
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = pathlib.Path(folder) / "prefix"
+        (prefix / "lib").mkdir(parents=True)
+        (prefix / "lib" / "of_somebody_else").touch()
+        for options in ([], ["--strip"]):
+            subprocess.run([CMAKE, "--install", BUILD, "--prefix", prefix, *options], check=True, capture_output=True)
+            assert (prefix / "bin" / "sennit").exists()
+            subprocess.run([CMAKE, "--build", BUILD, "--target", "uninstall"], check=True, capture_output=True)
+            left = [str(path.relative_to(prefix)) for path in prefix.rglob("*")]
+            assert sorted(left) == ["lib", "lib/of_somebody_else"], left
 
 
 if __name__ == "__main__":
