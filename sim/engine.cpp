@@ -33,7 +33,7 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     place_ = rules_.propagates() ? cost(machine_.place) : 0;
     match_ = rules_.learns() ? cost(machine_.match) : 0;
     window_ = unlimited_ ? kNone : static_cast<std::uint32_t>(std::min(machine_.window, 4e9));
-    tree_.nodes = std::min({machine_.numa_count(), machine_.thread_count(), kMostQueues});
+    tree_.domains = std::min({machine_.numa_count(), machine_.thread_count(), kMostQueues});
     if (machine_.urgent_first > 0 && !unlimited_)
         waiting_.resize(ranks_.size());
     const auto team = static_cast<std::uint32_t>(machine_.thread_count());
@@ -46,7 +46,7 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
         rank.outlook.simulation = this;
         rank.outlook.rank = &rank;
         if (rules_.ordered)
-            rank.queues.resize(static_cast<std::size_t>(tree_.nodes));
+            rank.queues.resize(static_cast<std::size_t>(tree_.domains));
         else
             rank.own.resize(team);
         if (rules_.learns())
@@ -55,7 +55,7 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
             Thread &thread = threads_[rank.first_thread + t];
             thread.rank = static_cast<std::uint32_t>(r);
             thread.node =
-                static_cast<std::uint8_t>(t * static_cast<std::uint32_t>(tree_.nodes) / team);
+                static_cast<std::uint8_t>(t * static_cast<std::uint32_t>(tree_.domains) / team);
         }
         for (std::uint32_t t = team; t-- > 1;) {
             rank.idle.push_back(rank.first_thread + t);

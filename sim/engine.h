@@ -63,7 +63,7 @@ struct Rank {
     std::uint32_t inbox = kNone; // as a thread's, if any thread may take it
     std::uint32_t inbox_end = kNone;
     bool noticing = false;
-    std::vector<ReadyQueue> queues;             // of NUMA nodes, where ordered
+    std::vector<ReadyQueue> queues;             // of NUMA domains, where ordered
     std::vector<std::deque<std::uint32_t>> own; // of threads, where not
     std::vector<std::uint32_t> idle;            // threads, last one first
     std::vector<Datum> data;

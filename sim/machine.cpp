@@ -40,7 +40,8 @@ std::string fault_of(const Machine &machine) {
     for (const auto field :
          {&Machine::ranks, &Machine::ranks_per_card, &Machine::threads, &Machine::numa})
         if (const double count = machine.*field; count != std::floor(count))
-            return fmt::format("{:g} is not a whole number of ranks, threads or NUMA nodes", count);
+            return fmt::format("{:g} is not a whole number of ranks, threads or NUMA domains",
+                               count);
     if (machine.network != Network::simgrid && machine.switch_bandwidth > 0)
         return "--switch-bandwidth is for --network simgrid";
     if (machine.network == Network::simgrid && machine.rank_bandwidth > 0)

@@ -78,7 +78,7 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
             return task;
         }
     }
-    for (int near = 0; near < tree_.nodes; ++near) {
+    for (int near = 0; near < tree_.domains; ++near) {
         const int at = tree_.look_at(threads_[thread].node, near);
         ReadyQueue &queue = rank.queues[static_cast<std::size_t>(at)];
         const std::uint32_t index = queue.pop(holds(), kNone);

@@ -228,7 +228,7 @@ class Successor final : public Tasks {
         is_over_ = {};
         parent_ = make_task(nullptr);
         workers_[0].task = parent_;
-        g_on_ready = [this](sched::Node &) { note_ready(); };
+        g_on_ready = [this](sched::Item &) { note_ready(); };
         for (std::size_t i = 0; i < kPredecessors; ++i) {
             predecessors_[i] = make_task(parent_);
             if (!add(*predecessors_[i], i, 1))

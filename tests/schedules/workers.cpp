@@ -16,7 +16,7 @@
 
 namespace sennit::schedules {
 
-std::function<void(sched::Node &)> g_on_ready;
+std::function<void(sched::Item &)> g_on_ready;
 
 void TestWorker::wait_for(sched::Condition &condition) {
     sched::Fiber *const fiber = current();
@@ -60,16 +60,16 @@ void Worker::make_ready(Fiber *fiber) {
     static_cast<schedules::TestWorker &>(*fiber->home).make_ready();
 }
 
-void Worker::push(Slot &, Node *node) {
-    schedules::g_on_ready(*node);
+void Worker::push(Slot &, Item *item) {
+    schedules::g_on_ready(*item);
 }
 
-void Worker::push_next(Slot &, Node *node) {
-    schedules::g_on_ready(*node);
+void Worker::push_next(Slot &, Item *item) {
+    schedules::g_on_ready(*item);
 }
 
-void push_foreign(Group &, Node *node) {
-    schedules::g_on_ready(*node);
+void push_foreign(Group &, Item *item) {
+    schedules::g_on_ready(*item);
 }
 
 void Worker::yield() {
@@ -116,12 +116,12 @@ ReadyQueue::~ReadyQueue() = default;
 
 namespace sennit {
 
-std::uint8_t observed::g_who = 0;
 bool trace::g_on = false;
 task::Observer *task::detail::g_observer = nullptr;
 void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void task::Linking::add(const DependNode &) {}
 void task::Linking::finish() {}
+void task::note_left_children(const void *) {}
 
 void poll::start_timer(Timer &) {}
 void poll::stop_timer(Timer &) {}

@@ -11,7 +11,7 @@
 namespace sennit::schedules {
 
 // What is called for a task that is put into a queue. A test sets it.
-extern std::function<void(sched::Node &)> g_on_ready;
+extern std::function<void(sched::Item &)> g_on_ready;
 
 class TestWorker : public sched::Worker {
   public:

@@ -28,53 +28,53 @@ class OrderedQueueTest : public testing::Test {
     void TearDown() override { sennit::sched::detail::g_rules = policy::Rules{}; }
 };
 
-Node make(int priority, std::uint32_t age) {
-    return Node{{nullptr}, {nullptr}, priority, age};
+Item make(int priority, std::uint32_t age) {
+    return Item{{nullptr}, {nullptr}, priority, age};
 }
 
 } // namespace
 
 TEST_F(OrderedQueueTest, PriorityThenAge) {
     std::mt19937 random(7);
-    std::vector<Node> nodes;
+    std::vector<Item> items;
     for (std::uint32_t age = 0; age < 1000; ++age)
-        nodes.push_back(make(static_cast<int>(random() % 8), age));
-    std::vector<Node *> order;
-    for (Node &node : nodes)
-        order.push_back(&node);
+        items.push_back(make(static_cast<int>(random() % 8), age));
+    std::vector<Item *> order;
+    for (Item &item : items)
+        order.push_back(&item);
     std::shuffle(order.begin(), order.end(), random);
     OrderedQueue queue;
-    for (Node *node : order)
-        queue.push(node);
+    for (Item *item : order)
+        queue.push(item);
     EXPECT_EQ(queue.count(), 1000u);
     std::sort(order.begin(), order.end(),
-              [](const Node *a, const Node *b) { return key_of(*a) < key_of(*b); });
-    for (const Node *node : order)
-        ASSERT_EQ(queue.take(), node);
+              [](const Item *a, const Item *b) { return key_of(*a) < key_of(*b); });
+    for (const Item *item : order)
+        ASSERT_EQ(queue.take(), item);
     EXPECT_EQ(queue.take(), nullptr);
 }
 
 TEST_F(OrderedQueueTest, ANodeMovesWhenItsPriorityChanges) {
     std::mt19937 random(8);
-    std::vector<Node> nodes;
+    std::vector<Item> items;
     for (std::uint32_t age = 0; age < 500; ++age)
-        nodes.push_back(make(static_cast<int>(random() % 50), age));
+        items.push_back(make(static_cast<int>(random() % 50), age));
     OrderedQueue queue;
-    for (Node &node : nodes)
-        queue.push(&node);
+    for (Item &item : items)
+        queue.push(&item);
     for (int change = 0; change < 2000; ++change) {
-        Node &node = nodes[random() % nodes.size()];
-        node.change_priority(static_cast<int>(random() % 50));
-        OrderedQueue::moved(&node);
+        Item &item = items[random() % items.size()];
+        item.change_priority(static_cast<int>(random() % 50));
+        OrderedQueue::moved(&item);
     }
     std::uint64_t last = 0;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const Node *node = queue.take();
-        ASSERT_NE(node, nullptr);
-        ASSERT_GE(key_of(*node), last);
-        last = key_of(*node);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const Item *item = queue.take();
+        ASSERT_NE(item, nullptr);
+        ASSERT_GE(key_of(*item), last);
+        last = key_of(*item);
     }
-    OrderedQueue::moved(nodes.data()); // is in no queue: nothing happens
+    OrderedQueue::moved(items.data()); // is in no queue: nothing happens
     EXPECT_EQ(queue.count(), 0u);
 }
 
@@ -82,28 +82,28 @@ TEST_F(OrderedQueueTest, ANodeMovesWhenItsPriorityChanges) {
 // line wraps and grows.
 TEST_F(OrderedQueueTest, ThoseInOrderAndThoseWhoAreNot) {
     std::mt19937 random(9);
-    std::vector<Node> nodes(3000);
+    std::vector<Item> items(3000);
     OrderedQueue queue;
-    std::vector<Node *> queued;
+    std::vector<Item *> queued;
     std::uint32_t age = 0;
-    const auto less = [](const Node *a, const Node *b) { return key_of(*a) < key_of(*b); };
-    for (std::size_t next = 0; next < nodes.size() || !queued.empty();) {
-        const bool filling = next < nodes.size() && (next / 1000 % 2 == 0 || random() % 3 == 0);
-        if (filling || (next < nodes.size() && queued.empty())) {
+    const auto less = [](const Item *a, const Item *b) { return key_of(*a) < key_of(*b); };
+    for (std::size_t next = 0; next < items.size() || !queued.empty();) {
+        const bool filling = next < items.size() && (next / 1000 % 2 == 0 || random() % 3 == 0);
+        if (filling || (next < items.size() && queued.empty())) {
             // Ages are each other's but once: no two keys are equal.
-            nodes[next] = make(random() % 8 == 0 ? 3 : 0, age ^ (random() % 16 == 0 ? 64u : 0u));
+            items[next] = make(random() % 8 == 0 ? 3 : 0, age ^ (random() % 16 == 0 ? 64u : 0u));
             age += 128;
-            queue.push(&nodes[next]);
-            queued.push_back(&nodes[next++]);
+            queue.push(&items[next]);
+            queued.push_back(&items[next++]);
         } else {
             const auto least = std::min_element(queued.begin(), queued.end(), less);
             ASSERT_EQ(queue.take(), *least);
             queued.erase(least);
         }
         if (!queued.empty() && random() % 4 == 0) {
-            Node *node = queued[random() % queued.size()];
-            node->change_priority(static_cast<int>(random() % 5));
-            OrderedQueue::moved(node);
+            Item *item = queued[random() % queued.size()];
+            item->change_priority(static_cast<int>(random() % 5));
+            OrderedQueue::moved(item);
         }
         ASSERT_EQ(queue.count(), queued.size());
     }
@@ -111,13 +111,13 @@ TEST_F(OrderedQueueTest, ThoseInOrderAndThoseWhoAreNot) {
 }
 
 TEST_F(OrderedQueueTest, TakeIfLooksAtTheFirstOnly) {
-    Node low = make(1, 0);
-    Node high = make(2, 1);
+    Item low = make(1, 0);
+    Item high = make(2, 1);
     OrderedQueue queue;
     queue.push(&low);
     queue.push(&high);
-    EXPECT_EQ(queue.take_if([&](const Node *node) { return node == &low; }), nullptr);
-    EXPECT_EQ(queue.take_if([&](const Node *node) { return node == &high; }), &high);
+    EXPECT_EQ(queue.take_if([&](const Item *item) { return item == &low; }), nullptr);
+    EXPECT_EQ(queue.take_if([&](const Item *item) { return item == &high; }), &high);
     EXPECT_EQ(queue.count(), 1u);
 }
 
@@ -126,25 +126,25 @@ TEST_F(OrderedQueueTest, TakeIfLooksAtTheFirstOnly) {
 TEST_F(OrderedQueueTest, RaisingRacesWithPushing) {
     constexpr int kNodes = 64;
     for (int round = 0; round < 300; ++round) {
-        std::vector<Node> nodes;
+        std::vector<Item> items;
         for (std::uint32_t age = 0; age < kNodes; ++age)
-            nodes.push_back(make(0, age));
+            items.push_back(make(0, age));
         OrderedQueue queue;
         std::thread raiser([&] {
             for (std::size_t i = 0; i < kNodes; i += 2) {
-                nodes[i].change_priority(static_cast<int>(i) + 1);
-                OrderedQueue::moved(&nodes[i]);
+                items[i].change_priority(static_cast<int>(i) + 1);
+                OrderedQueue::moved(&items[i]);
             }
         });
-        for (Node &node : nodes)
-            queue.push(&node);
+        for (Item &item : items)
+            queue.push(&item);
         raiser.join();
         std::uint64_t last = 0;
         for (int i = 0; i < kNodes; ++i) {
-            const Node *node = queue.take();
-            ASSERT_NE(node, nullptr);
-            ASSERT_GE(key_of(*node), last);
-            last = key_of(*node);
+            const Item *item = queue.take();
+            ASSERT_NE(item, nullptr);
+            ASSERT_GE(key_of(*item), last);
+            last = key_of(*item);
         }
     }
 }

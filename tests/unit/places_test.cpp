@@ -347,7 +347,7 @@ TEST(Topology, QueuesOfNumaDomains) {
     const Machine plain(kPlain);
     PlaceList domains;
     const policy::Machine four = plain.queues(processors(48), domains);
-    ASSERT_EQ(four.nodes, 4);
+    ASSERT_EQ(four.domains, 4);
     EXPECT_EQ(text_of(domains), "{0:12},{12:12},{24:12},{36:12}");
     EXPECT_EQ(four.package[0], four.package[1]);
     EXPECT_EQ(four.package[2], four.package[3]);
@@ -357,12 +357,12 @@ TEST(Topology, QueuesOfNumaDomains) {
     EXPECT_EQ(domains.find(last), 3);
 
     PlaceList half;
-    EXPECT_EQ(plain.queues(processors(12), half).nodes, 1);
+    EXPECT_EQ(plain.queues(processors(12), half).domains, 1);
     PlaceList smt;
-    EXPECT_EQ(Machine(kSmt).queues(processors(64), smt).nodes, 4);
+    EXPECT_EQ(Machine(kSmt).queues(processors(64), smt).domains, 4);
     EXPECT_EQ(smt.find(processors(1)), 0);
     PlaceList none;
-    EXPECT_EQ(machine_of(processors(2), none, "/nonexistent").nodes, 1);
+    EXPECT_EQ(machine_of(processors(2), none, "/nonexistent").domains, 1);
 }
 
 TEST(Topology, NothingIsKnown) {

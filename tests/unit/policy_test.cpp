@@ -365,15 +365,15 @@ TEST(Profiles, TooManyAreNone) {
 }
 
 TEST(QueueTree, NearNodesBeforeFarOnes) {
-    Machine machine; // two packages of two nodes each
-    machine.nodes = 4;
-    for (int node = 0; node < 4; ++node)
-        machine.package[node] = static_cast<std::uint8_t>(node / 2);
+    Machine machine; // two packages of two domains each
+    machine.domains = 4;
+    for (int domain = 0; domain < 4; ++domain)
+        machine.package[domain] = static_cast<std::uint8_t>(domain / 2);
     auto order = [&](int from) {
-        std::vector<int> nodes;
-        for (int rank = 0; rank < machine.nodes; ++rank)
-            nodes.push_back(machine.look_at(from, rank));
-        return nodes;
+        std::vector<int> domains;
+        for (int rank = 0; rank < machine.domains; ++rank)
+            domains.push_back(machine.look_at(from, rank));
+        return domains;
     };
     EXPECT_EQ(order(0), (std::vector<int>{0, 1, 2, 3}));
     EXPECT_EQ(order(1), (std::vector<int>{1, 0, 2, 3}));

@@ -24,19 +24,19 @@ using Place = ReadyQueue::Place;
 using sennit::FutexWord;
 
 namespace {
-struct Item : Node {
-    explicit Item(int value_, int priority_ = 0)
-        : Node{{nullptr}, {nullptr}, priority_, 0}, value(value_) {}
+struct TestItem : Item {
+    explicit TestItem(int value_, int priority_ = 0)
+        : Item{{nullptr}, {nullptr}, priority_, 0}, value(value_) {}
     int value;
 };
-int value(Node *node) {
-    return node ? static_cast<Item *>(node)->value : -1;
+int value(Item *node) {
+    return node ? static_cast<TestItem *>(node)->value : -1;
 }
 } // namespace
 
 TEST(ReadyQueue, FrontIsLastInFirstOutAndBackIsFirstInFirstOut) {
     ReadyQueue queue;
-    Item a(1), b(2), c(3);
+    TestItem a(1), b(2), c(3);
     queue.push(&a, Place::front);
     queue.push(&b, Place::front);
     queue.push(&c, Place::back);
@@ -50,8 +50,9 @@ TEST(ReadyQueue, FrontIsLastInFirstOutAndBackIsFirstInFirstOut) {
 
 TEST(ReadyQueue, HighestPriorityFirstThenOrder) {
     ReadyQueue queue;
-    Item items[] = {Item(0), Item(1, 5), Item(2, 1023), Item(3, 5), Item(4, 64), Item(5)};
-    for (Item &item : items)
+    TestItem items[] = {TestItem(0),    TestItem(1, 5),  TestItem(2, 1023),
+                        TestItem(3, 5), TestItem(4, 64), TestItem(5)};
+    for (TestItem &item : items)
         queue.push(&item, Place::back);
     for (int expected : {2, 4, 1, 3, 0, 5})
         EXPECT_EQ(value(queue.take_front()), expected);
@@ -59,7 +60,7 @@ TEST(ReadyQueue, HighestPriorityFirstThenOrder) {
 
 TEST(ReadyQueue, AThiefAlsoGetsTheHighestPriority) {
     ReadyQueue queue;
-    Item low(1), high(2, 7);
+    TestItem low(1), high(2, 7);
     queue.push(&high, Place::back);
     queue.push(&low, Place::back);
     EXPECT_EQ(value(queue.steal(Place::back)), 2);
@@ -68,22 +69,22 @@ TEST(ReadyQueue, AThiefAlsoGetsTheHighestPriority) {
 
 TEST(ReadyQueue, ConditionalTakeLooksOnlyAtTheFront) {
     ReadyQueue queue;
-    Item a(1), b(2);
+    TestItem a(1), b(2);
     queue.push(&a, Place::back);
     queue.push(&b, Place::back);
-    EXPECT_EQ(
-        queue.take_front_if([](const Node *n) { return static_cast<const Item *>(n)->value == 2; }),
-        nullptr);
-    EXPECT_EQ(value(queue.take_front_if([](const Node *) { return true; })), 1);
+    EXPECT_EQ(queue.take_front_if(
+                  [](const Item *n) { return static_cast<const TestItem *>(n)->value == 2; }),
+              nullptr);
+    EXPECT_EQ(value(queue.take_front_if([](const Item *) { return true; })), 1);
 }
 
 TEST(ReadyQueue, ConditionalTheftLooksOnlyAtTheGivenEnd) {
     ReadyQueue queue;
-    Item first(1), last(2), high(3, 7), higher(4, 9);
+    TestItem first(1), last(2), high(3, 7), higher(4, 9);
     queue.push(&first, Place::back);
     queue.push(&last, Place::back);
     const auto is = [](int wanted) {
-        return [=](const Node *n) { return static_cast<const Item *>(n)->value == wanted; };
+        return [=](const Item *n) { return static_cast<const TestItem *>(n)->value == wanted; };
     };
     EXPECT_EQ(queue.steal_if(Place::back, is(1)), nullptr);
     EXPECT_EQ(value(queue.steal_if(Place::back, is(2))), 2);
@@ -99,9 +100,9 @@ TEST(ReadyQueue, ConditionalTheftLooksOnlyAtTheGivenEnd) {
 
 TEST(ReadyQueue, BatchKeepsOrder) {
     ReadyQueue victim, thief;
-    std::vector<std::unique_ptr<Item>> items;
+    std::vector<std::unique_ptr<TestItem>> items;
     for (int i = 0; i < 10; ++i) {
-        items.push_back(std::make_unique<Item>(i));
+        items.push_back(std::make_unique<TestItem>(i));
         victim.push(items.back().get(), Place::back);
     }
     EXPECT_EQ(victim.steal_batch(thief, 4), 0); // it is empty
@@ -116,12 +117,12 @@ TEST(ReadyQueue, BatchKeepsOrder) {
 TEST(ReadyQueue, StressOwnerAgainstThieves) {
     constexpr int kItems = 100000;
     ReadyQueue queue;
-    std::vector<std::unique_ptr<Item>> items;
+    std::vector<std::unique_ptr<TestItem>> items;
     for (int i = 0; i < kItems; ++i)
-        items.push_back(std::make_unique<Item>(i, i % 7 == 0 ? i % 50 : 0));
+        items.push_back(std::make_unique<TestItem>(i, i % 7 == 0 ? i % 50 : 0));
     std::vector<std::atomic<int>> taken(kItems);
     std::atomic<int> total{0};
-    auto count = [&](Node *node) {
+    auto count = [&](Item *node) {
         if (!node)
             return;
         taken[static_cast<std::size_t>(value(node))].fetch_add(1);
@@ -173,12 +174,12 @@ TEST(Group, HasWorkInAQueueThatIsNoMembersOwn) {
     group.size = 1;
     group.slots = slots;
     slot.group = &group;
-    Item item(1);
+    TestItem item(1);
     const auto try_it = [&] { // in a process of its own: the rules are everybody's
         detail::g_rules.ordered = true;
-        detail::g_machine.nodes = 2;
+        detail::g_machine.domains = 2;
         make_queues(group);
-        slot.node = 1;
+        slot.domain = 1;
         const bool before = group.any_ready();
         push_foreign(group, &item);
         std::_Exit(!before && group.any_ready() && slot.ready() == 0 ? 0 : 1);

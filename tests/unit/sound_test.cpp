@@ -16,7 +16,7 @@
 #include <vector>
 
 using namespace sennit;
-using sched::Node;
+using sched::Item;
 using sched::OrderedQueue;
 using sched::ReadyQueue;
 
@@ -33,8 +33,8 @@ void expect_seen(T &place, T value, Sound sound) {
     EXPECT_TRUE(sound());
 }
 
-std::vector<Node> nodes(std::initializer_list<int> priorities) {
-    std::vector<Node> made;
+std::vector<Item> items(std::initializer_list<int> priorities) {
+    std::vector<Item> made;
     for (const int priority : priorities)
         made.push_back({{nullptr}, {nullptr}, priority, static_cast<std::uint32_t>(made.size())});
     return made;
@@ -43,16 +43,16 @@ std::vector<Node> nodes(std::initializer_list<int> priorities) {
 } // namespace
 
 TEST(Sound, AReadyQueueKnowsWhereEachPriorityIs) {
-    std::vector<Node> all = nodes({0, 0, 3, 3, 70});
+    std::vector<Item> all = items({0, 0, 3, 3, 70});
     ReadyQueue queue;
     const auto sound = [&] { return queue.is_sound(); };
     EXPECT_TRUE(sound());
-    for (Node &node : all)
-        queue.push(&node, ReadyQueue::Place::back);
+    for (Item &item : all)
+        queue.push(&item, ReadyQueue::Place::back);
     expect_seen(all[1].priority, 5, sound);           // it is in the ring
     expect_seen(all[4].priority, 3, sound);           // it is in another list
     expect_seen(all[3].prev, &all[4], sound);         // not the one before
-    expect_seen(all[2].next, (Node *)nullptr, sound); // one is lost
+    expect_seen(all[2].next, (Item *)nullptr, sound); // one is lost
     while (queue.take_front()) {
     }
     EXPECT_TRUE(sound());
@@ -62,16 +62,16 @@ TEST(Sound, AnOrderedQueueKnowsItsTasksPlaces) {
     if (sched::Worker *const worker = sched::Worker::self())
         omp::release_threads(*worker); // they would look for queues that their teams do not have
     sched::detail::g_rules = policy::rules_of(Policy::ma3, Order::automatic);
-    std::vector<Node> all = nodes({0, 0, 4, 2, 9, 0});
+    std::vector<Item> all = items({0, 0, 4, 2, 9, 0});
     OrderedQueue queue;
     OrderedQueue other;
     const auto sound = [&] { return queue.is_sound(); };
     EXPECT_TRUE(sound());
-    for (Node &node : all)
-        queue.push(&node);
-    for (Node &node : all) { // of the line and of the heap
-        expect_seen(node.position, node.position + 1, sound);
-        expect_seen(node.queue, &other, sound);
+    for (Item &item : all)
+        queue.push(&item);
+    for (Item &item : all) { // of the line and of the heap
+        expect_seen(item.position, item.position + 1, sound);
+        expect_seen(item.queue, &other, sound);
     }
     all[1].change_priority(7); // it has not moved yet: nothing is wrong
     EXPECT_TRUE(sound());
@@ -144,10 +144,10 @@ TEST(Sound, AWholeCheckIsDueAfterAsManyChangesAsItHasParts) {
 }
 
 TEST(SoundDeathTest, AQueueThatIsDamagedEndsTheProgram) {
-    std::vector<Node> all = nodes({3, 3});
+    std::vector<Item> all = items({3, 3});
     ReadyQueue queue;
-    for (Node &node : all)
-        queue.push(&node, ReadyQueue::Place::back);
+    for (Item &item : all)
+        queue.push(&item, ReadyQueue::Place::back);
     all[0].next = nullptr;
     EXPECT_DEATH(
         {

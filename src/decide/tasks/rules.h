@@ -98,26 +98,27 @@ constexpr std::uint64_t key(const Rules &rules, int priority, std::uint32_t age)
     return static_cast<std::uint64_t>(kMostPriority - priority) << 32 | (rules.newest ? ~age : age);
 }
 
-// Queues follow the machine (the paper, section 4.1): the threads of a NUMA node share one. A
+// Queues follow the machine (the paper, section 4.1): the threads of a NUMA domain share one. A
 // thread that finds its own queue empty looks at near ones before far ones. On a machine with one
-// node there is one queue.
+// domain there is one queue.
 
-inline constexpr int kMostNodes = 64; // NUMA nodes; those beyond share the last one's queue
+inline constexpr int kMostDomains = 64; // NUMA domains; those beyond share the last one's queue
 
 struct Machine {
-    int nodes = 1;
-    std::uint8_t package[kMostNodes] = {}; // of each node
+    int domains = 1;
+    std::uint8_t package[kMostDomains] = {}; // of each domain
 
-    // The `rank`-th node to look at for a thread of node `from`: itself, the others of its package,
-    // the rest. Each starts with its next neighbour, so that they do not all look at node 0 first.
+    // The `rank`-th domain to look at for a thread of domain `from`: itself, the others of its
+    // package, the rest. Each starts with its next neighbour, so that they do not all look at
+    // domain 0 first.
     int look_at(int from, int rank) const {
         if (rank == 0)
             return from;
         for (const bool same : {true, false}) {
-            for (int step = 1; step < nodes; ++step) {
-                const int node = (from + step) % nodes;
-                if ((package[node] == package[from]) == same && --rank == 0)
-                    return node;
+            for (int step = 1; step < domains; ++step) {
+                const int domain = (from + step) % domains;
+                if ((package[domain] == package[from]) == same && --rank == 0)
+                    return domain;
             }
         }
         return from;

@@ -274,7 +274,7 @@ void make_queues_near_threads() {
         return;
     auto *const domains = new (g_affinity.lasting[1]) PlaceList;
     const policy::Machine machine = machine_of(g_affinity.allowed, *domains);
-    if (machine.nodes == 1)
+    if (machine.domains == 1)
         return;
     sched::set_machine(machine);
     g_affinity.domains = domains;
@@ -373,9 +373,9 @@ void leave_places() {
     if (g_affinity.bind.on())
         bind_caller(g_affinity.allowed, -1);
 }
-int node_of_place(int place) {
+int domain_of_place(int place) {
     return g_affinity.domains ? std::min(g_affinity.domains->find((*g_affinity.places)[place]),
-                                         sched::machine().nodes - 1)
+                                         sched::machine().domains - 1)
                               : -1;
 }
 

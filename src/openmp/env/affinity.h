@@ -44,7 +44,7 @@ void bind_to_place(int place);
 // The calling thread is one that serves all places.
 void leave_places();
 // The NUMA domain of a place whose threads have a queue of their own; -1: all share one.
-int node_of_place(int place);
+int domain_of_place(int place);
 
 CpuSet processors_of_caller();         // the calling thread's, as the system says
 const CpuSet &processors_of_process(); // when it started

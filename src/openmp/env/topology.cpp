@@ -199,8 +199,8 @@ policy::Machine machine_of(const CpuSet &allowed, PlaceList &domains, const char
     if (add_machine_places(Level::numa_domains, allowed, domains, system) ||
         add_machine_places(Level::sockets, allowed, packages, system))
         return machine;
-    machine.nodes = std::min(domains.count(), policy::kMostNodes);
-    for (int node = 0; node < machine.nodes; ++node)
+    machine.domains = std::min(domains.count(), policy::kMostDomains);
+    for (int node = 0; node < machine.domains; ++node)
         machine.package[node] = static_cast<std::uint8_t>(packages.find(domains[node]));
     return machine;
 }

@@ -70,13 +70,13 @@ Member &agent_at(const sched::Worker &worker) {
 Task *take_offered(const Team &team) {
     if (!team.has_tasks.load(std::memory_order_relaxed))
         return nullptr;
-    const auto is_offered = [](const sched::Node *node) {
-        return static_cast<const Task *>(node)->is(Task::kOffered);
+    const auto is_offered = [](const sched::Item *item) {
+        return static_cast<const Task *>(item)->is(Task::kOffered);
     };
     for (int i = 0; i < team.size; ++i)
-        if (sched::Node *const node =
+        if (sched::Item *const item =
                 team.slots[i]->queue.steal_if(sched::ReadyQueue::Place::back, is_offered))
-            return static_cast<Task *>(node);
+            return static_cast<Task *>(item);
     return nullptr;
 }
 

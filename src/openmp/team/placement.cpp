@@ -82,8 +82,8 @@ void enter_place_slow(Member &member) {
         // A team may outlive a thread of the program that started it. So look at this thread.
         const int place = member.placement.place;
         bind_to_place(place);
-        if (const int node = node_of_place(place); node >= 0)
-            member.node = node;
+        if (const int domain = domain_of_place(place); domain >= 0)
+            member.domain = domain;
     }
     if (!display_affinity() || team.kind == Team::Kind::league)
         return;

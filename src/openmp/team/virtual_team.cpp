@@ -253,7 +253,7 @@ bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
 [[gnu::always_inline]] inline void VirtualTeam::start(sched::Worker &worker, Team &team,
                                                       Member &mine, Member &member) {
     member.move_in_with(mine);
-    member.node = mine.node;
+    member.domain = mine.domain;
     fiber::set_fp_control(team.control);
     start_implicit(worker, member);
 }

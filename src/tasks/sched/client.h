@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler asks of the room above, which alone knows what a queued node is. It is one
+// What the scheduler asks of the room above, which alone knows what a queued item is. It is one
 // table of functions, plugged in when the library is loaded, before there is a thread or a task.
 // The linker knows its address, so a call through it is one instruction, as any other call.
 #pragma once
@@ -10,13 +10,13 @@ namespace sennit::sched {
 
 class Worker;
 struct Fiber;
-struct Node;
+struct Item;
 struct Slot;
 struct Wait;
 
 struct Client {
-    // Run a queued node on the current stack, in the context of `slot`.
-    void (*run)(Worker &worker, Slot &slot, Node *node);
+    // Run a queued item on the current stack, in the context of `slot`.
+    void (*run)(Worker &worker, Slot &slot, Item *item);
     // An idle worker has time for what note_outdated() has announced.
     void (*reconsider)();
 
@@ -40,7 +40,7 @@ inline const Client &client() {
 }
 void plug(const Client &client); // once, before anybody else
 
-// The room above: verdicts on nodes have changed, and their priorities are still to follow (or have
+// The room above: verdicts on items have changed, and their priorities are still to follow (or have
 // followed). A hint, so relaxed.
 inline void note_outdated(bool outdated) {
     detail::g_outdated.store(outdated, std::memory_order_relaxed);

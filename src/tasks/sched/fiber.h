@@ -120,7 +120,7 @@ ExceptionGlobals find_exception_globals();
 //
 // The signals are inline and need the complete Worker: tasks/sched/worker.h has them.
 
-struct Node;
+struct Item;
 
 // One fiber waits for one signal. states: null -> (fiber | signalled); fiber -> signalled.
 class WaitCell {
@@ -167,7 +167,7 @@ class Condition : public Wait {
     // they have ended. So only tasks that must end before the condition can hold.
     enum class Bury { nothing, accepted, own_group };
     Bury bury = Bury::nothing;
-    virtual bool accepts(const Node *) { return false; }
+    virtual bool accepts(const Item *) { return false; }
     // Does the fiber wait awake for a while before it parks (patience() in tasks/sched/worker.h)?
     // At barriers and docks.
     bool patient = false;

@@ -22,7 +22,7 @@
 
 namespace sennit::sched {
 
-struct Node;
+struct Item;
 
 // Fibers that can go on, the oldest first.
 class ReadyFibers {
@@ -58,16 +58,16 @@ class ReadyFibers {
 
 // What a fiber that is about to be switched to runs first.
 struct Handoff {
-    Node *node = nullptr;
+    Item *item = nullptr;
     Slot *slot = nullptr;
     fiber::FpControl control{}; // it starts with
     Fiber *creator = nullptr;   // of a throttled task: waits for it and is to go on soon
     std::uint32_t down_to = 0;  // how many tasks the creator leaves in its queue
-    bool begins = false;        // no node: the fiber begins a thread of a group
+    bool begins = false;        // no item: the fiber begins a thread of a group
 
-    void give(Slot &where, Node *what, fiber::FpControl with) {
-        SENNIT_ASSERT(!node);
-        node = what;
+    void give(Slot &where, Item *what, fiber::FpControl with) {
+        SENNIT_ASSERT(!item);
+        item = what;
         slot = &where;
         control = with;
     }

@@ -32,7 +32,7 @@ bool Group::any_ready() const {
                 return true;
         return false;
     };
-    return ordered() ? any(machine().nodes, [&](int i) { return queues[i].count(); })
+    return ordered() ? any(machine().domains, [&](int i) { return queues[i].count(); })
                      : any(size, [&](int i) { return slots[i]->queue.count(); });
 }
 
@@ -62,7 +62,7 @@ void Memberships::count_asleep(int more, bool light) const {
 }
 
 void make_queues(Group &group) {
-    const auto count = static_cast<std::size_t>(machine().nodes);
+    const auto count = static_cast<std::size_t>(machine().domains);
     void *memory = std::aligned_alloc(kCacheLine, count * sizeof(OrderedQueue));
     if (!memory)
         fatal("no memory for a team's queues (%zu bytes)", count * sizeof(OrderedQueue));
@@ -70,7 +70,7 @@ void make_queues(Group &group) {
 }
 
 void drop_queues(Group &group) {
-    for (int i = 0; group.queues && i < machine().nodes; ++i) {
+    for (int i = 0; group.queues && i < machine().domains; ++i) {
         SENNIT_ASSERT(group.queues[i].count() == 0);
         group.queues[i].~OrderedQueue();
     }

@@ -30,7 +30,7 @@ struct Slot;
 struct Group {
     int size = 0;
     Slot **slots = nullptr;
-    OrderedQueue *queues = nullptr; // where ordered(): of each NUMA node
+    OrderedQueue *queues = nullptr; // where ordered(): of each NUMA domain
     // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
     Atomic<bool> has_tasks{false};
     void note_tasks();
@@ -139,7 +139,7 @@ struct alignas(kCacheLine) Slot {
     ReadyQueue queue;
     Group *group = nullptr;
     int index = 0;
-    int node = 0;                          // the owner's; of queues: the one for this member
+    int domain = 0;                        // the owner's; of queues: the one for this member
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     // Where tasks run that do not run on top of this slot's implicit task: a slot that the worker
@@ -189,8 +189,10 @@ struct alignas(kCacheLine) Slot {
             control.read();
     }
 
-    // Tasks that this member would take before it steals. For itself: `node` is its own.
-    std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }
+    // Tasks that this member would take before it steals. For itself: `domain` is its own.
+    std::uint32_t ready() const {
+        return ordered() ? group->queues[domain].count() : queue.count();
+    }
 
     // Has a region begun in which the owner has no part yet? Acquire: who has a task of that region
     // sees that it has begun.

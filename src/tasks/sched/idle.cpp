@@ -155,7 +155,7 @@ void give_processor(Worker &worker) {
 }
 
 bool Worker::anything_to_do(const Slot *but_for) const {
-    return fibers.ready.first() || next_.node || inbox_.any() || memberships_.any_work(but_for) ||
+    return fibers.ready.first() || next_.item || inbox_.any() || memberships_.any_work(but_for) ||
            memberships_.unbegun() ||
            (poll::pending() && !g_idle_poller.load(std::memory_order_relaxed));
 }
@@ -165,7 +165,7 @@ bool Worker::anything_to_do(const Slot *but_for) const {
 // length of one call, as in a runtime that never suspends, and nobody's progress.
 // Asked twice a message in a task: flat, or calls take a fifth of its instructions.
 [[gnu::flatten]] bool Worker::has_nothing_else() const {
-    if (has_parked() || fibers.ready.first() || next_.node || poll::pending() || inbox_.any() ||
+    if (has_parked() || fibers.ready.first() || next_.item || poll::pending() || inbox_.any() ||
         outdated() || !waits_awake() || memberships_.unbegun() || events.any() ||
         memberships_.any_ready())
         return false;
@@ -354,17 +354,17 @@ void Worker::yield() {
     Slot *where = nullptr;
     // A task comes before other fibers. Fibers that yield in turns must not keep tasks from
     // starting that they may be waiting for. Nor must they keep threads of a group from beginning.
-    Node *node = find(where);
+    Item *item = find(where);
     Fiber *to = nullptr;
-    if (!node && memberships_.unbegun() && (to = fibers.take())) {
+    if (!item && memberships_.unbegun() && (to = fibers.take())) {
         handoff_.begins = true;
-    } else if (node) {
+    } else if (item) {
         to = fibers.take();
         if (!to) {
-            push(*where, node);
+            push(*where, item);
             return;
         }
-        handoff_.give(*where, node, where->control);
+        handoff_.give(*where, item, where->control);
     } else {
         to = next_ready();
         // What the caller waits for may be behind a barrier.
@@ -414,13 +414,13 @@ void Worker::yield_to_parked() {
     switch_to(to);
 }
 
-bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
+bool Worker::run_on_own_fiber(Slot &where, Item *item, std::uint32_t down_to) {
     slot->note_control(task);
     Fiber *fresh = fibers.take();
     if (SENNIT_UNLIKELY(!fresh))
         return false;
     // As if the task was called.
-    handoff_.give(*where.home(), node, fiber::fp_control());
+    handoff_.give(*where.home(), item, fiber::fp_control());
     handoff_.creator = current();
     handoff_.down_to = down_to;
     // In front of the others. The creator goes on as soon as the task ends or suspends.

@@ -13,29 +13,29 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 512;
 
-std::atomic_ref<OrderedQueue *> queue_of(Node *node) {
-    return std::atomic_ref(node->queue);
+std::atomic_ref<OrderedQueue *> queue_of(Item *item) {
+    return std::atomic_ref(item->queue);
 }
 
 } // namespace
 
 bool OrderedQueue::holds(const Entry &entry, std::uintptr_t position) const {
-    return entry.node && entry.node->position == position &&
-           queue_of(entry.node).load(std::memory_order_relaxed) == this;
+    return entry.item && entry.item->position == position &&
+           queue_of(entry.item).load(std::memory_order_relaxed) == this;
 }
 
 // Adds to `count` how many tasks it has. Keys are those of the places: a task's priority may change
 // at any time, and moved() follows.
 bool OrderedQueue::line_is_sound(std::uint32_t &count) const {
-    if (line_.tail - line_.head > line_.capacity || (!line_.empty() && !line_.first().node))
+    if (line_.tail - line_.head > line_.capacity || (!line_.empty() && !line_.first().item))
         return false;
     for (std::uint32_t place = line_.head; place != line_.tail; ++place) {
         const Entry &entry = line_.at(place);
         if (place != line_.head && entry.key < line_.at(place - 1).key)
             return false;
-        if (entry.node && !holds(entry, kInLine | place))
+        if (entry.item && !holds(entry, kInLine | place))
             return false;
-        count += entry.node ? 1 : 0;
+        count += entry.item ? 1 : 0;
     }
     return true;
 }
@@ -58,18 +58,18 @@ OrderedQueue::~OrderedQueue() {
     heap_.release();
 }
 
-void OrderedQueue::push(Node *node) {
+void OrderedQueue::push(Item *item) {
     const Guard guard(lock_);
-    SENNIT_ASSERT(!queue_of(node).load(std::memory_order_relaxed)); // in no queue yet
+    SENNIT_ASSERT(!queue_of(item).load(std::memory_order_relaxed)); // in no queue yet
     // Either we see the new priority, or the thread that changes it sees us. Both sides store first
     // and then load, sequentially consistent (Dekker); see moved().
-    queue_of(node).store(this, std::memory_order_seq_cst);
+    queue_of(item).store(this, std::memory_order_seq_cst);
     count_.store(count() + 1, std::memory_order_relaxed);
-    const Entry entry{key_of(*node), node};
+    const Entry entry{key_of(*item), item};
     if (SENNIT_LIKELY(line_.may_join(entry.key))) {
         if (line_.tail - line_.head == line_.capacity)
             line_.grow();
-        node->position = kInLine | line_.tail;
+        item->position = kInLine | line_.tail;
         line_.at(line_.tail++) = entry;
     } else {
         add_to_heap(entry);
@@ -77,18 +77,18 @@ void OrderedQueue::push(Node *node) {
     SENNIT_ASSERT(!checks_.due(count()) || is_sound());
 }
 
-void OrderedQueue::moved(Node *node) {
-    OrderedQueue *queue = queue_of(node).load(std::memory_order_seq_cst);
+void OrderedQueue::moved(Item *item) {
+    OrderedQueue *queue = queue_of(item).load(std::memory_order_seq_cst);
     if (!queue)
         return;
     SENNIT_ASSERT(queue->alive_.intact()); // node.h: nobody else writes there
     const Guard guard(queue->lock_);
     // It may have been taken meanwhile. Only now is the answer final.
-    if (queue_of(node).load(std::memory_order_relaxed) != queue)
+    if (queue_of(item).load(std::memory_order_relaxed) != queue)
         return;
-    const auto at = static_cast<std::uint32_t>(node->position);
-    const Entry entry{key_of(*node), node};
-    if (node->position & kInLine) {
+    const auto at = static_cast<std::uint32_t>(item->position);
+    const Entry entry{key_of(*item), item};
+    if (item->position & kInLine) {
         if (entry.key != queue->line_.at(at).key) {
             queue->line_.leave(at);
             queue->add_to_heap(entry);
@@ -101,29 +101,29 @@ void OrderedQueue::moved(Node *node) {
     SENNIT_ASSERT(!queue->checks_.due(queue->count()) || queue->is_sound());
 }
 
-Node *OrderedQueue::take_first() {
+Item *OrderedQueue::take_first() {
     SENNIT_ASSERT(count() > 0);
     count_.store(count() - 1, std::memory_order_relaxed);
-    Node *node = nullptr;
+    Item *item = nullptr;
     if (line_is_first()) {
-        node = line_.first().node;
+        item = line_.first().item;
         line_.leave(line_.head);
     } else {
-        node = heap_[0].node;
+        item = heap_[0].item;
         const Entry &last = heap_.back(); // stays there
         heap_.pop();
         if (heap_.size() > 0)
             sink(0, last);
     }
-    SENNIT_ASSERT(queue_of(node).load(std::memory_order_relaxed) == this);
-    queue_of(node).store(nullptr, std::memory_order_relaxed);
+    SENNIT_ASSERT(queue_of(item).load(std::memory_order_relaxed) == this);
+    queue_of(item).store(nullptr, std::memory_order_relaxed);
     SENNIT_ASSERT(!checks_.due(count()) || is_sound());
-    return node;
+    return item;
 }
 
 void OrderedQueue::Line::leave(std::uint32_t place) {
-    at(place).node = nullptr;
-    while (head != tail && !first().node)
+    at(place).item = nullptr;
+    while (head != tail && !first().item)
         ++head;
 }
 
@@ -147,7 +147,7 @@ void OrderedQueue::add_to_heap(const Entry &entry) {
 
 void OrderedQueue::place(std::size_t at, const Entry &entry) {
     heap_[at] = entry;
-    entry.node->position = at;
+    entry.item->position = at;
 }
 
 void OrderedQueue::rise(std::size_t at, const Entry &entry) {

@@ -24,17 +24,17 @@ namespace sennit::sched {
 
 class OrderedQueue;
 
-struct Node {
+struct Item {
     // For ready queues only: who else keeps tasks in a list has links of his own. Where ordered()
-    // (order.h) the OrderedQueue that holds the node, in other processes links of a ReadyQueue.
+    // (order.h) the OrderedQueue that holds the item, in other processes links of a ReadyQueue.
     // Invariant: where ordered(), `queue` is a queue or null from creation to end. For a task's
     // priority may change at any time before it starts, and OrderedQueue::moved() then looks here.
     union {
-        Node *next;
+        Item *next;
         OrderedQueue *queue; // atomic access, see OrderedQueue
     };
     union {
-        Node *prev;
+        Item *prev;
         std::uintptr_t position; // in that queue
     };
     int priority;      // 0 .. kLevels - 1; others may raise it: current_priority()
@@ -50,7 +50,7 @@ inline constexpr int kLevels = policy::kMostPriority + 1;
 
 // The order of ready tasks in this process, as SENNIT_POLICY and SENNIT_ORDER ask for it. Under
 // `steal` each team member has a queue of its own (queue.h), newest first, and steals. Under every
-// other policy the members of a team share one ordered queue per NUMA node (ordered_queue.h).
+// other policy the members of a team share one ordered queue per NUMA domain (ordered_queue.h).
 
 namespace detail {
 extern policy::Rules g_rules;
@@ -70,14 +70,14 @@ inline const policy::Machine &machine() {
 void order_setup();
 void set_machine(const policy::Machine &machine); // before the first team is made
 
-inline std::uint64_t key_of(const Node &node) {
-    return policy::key(rules(), node.current_priority(), node.age);
+inline std::uint64_t key_of(const Item &item) {
+    return policy::key(rules(), item.current_priority(), item.age);
 }
 std::uint32_t next_age();
 // It is ready now: where an order counts ages from that moment, this is its age.
-inline void note_ready(Node *node) {
+inline void note_ready(Item *item) {
     if (!rules().by_creation)
-        node->age = next_age();
+        item->age = next_age();
 }
 
 class alignas(kCacheLine) OrderedQueue {
@@ -89,27 +89,27 @@ class alignas(kCacheLine) OrderedQueue {
 
     std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
-    void push(Node *node);
-    void push_ready(Node *node) { // it is ready since now
-        note_ready(node);
-        push(node);
+    void push(Item *item);
+    void push_ready(Item *item) { // it is ready since now
+        note_ready(item);
+        push(item);
     }
     // The first in order; null when empty.
-    Node *take() {
-        return take_if([](const Node *) { return true; });
+    Item *take() {
+        return take_if([](const Item *) { return true; });
     }
-    // The first, if accept(node).
+    // The first, if accept(item).
     template <class Accept>
-    Node *take_if(Accept accept) {
+    Item *take_if(Accept accept) {
         if (count() == 0)
             return nullptr;
         const Guard guard(lock_);
         return count() && accept(first()) ? take_first() : nullptr;
     }
 
-    // The priority of a node has changed. It may be in a queue, or on its way to one. It must not
+    // The priority of an item has changed. It may be in a queue, or on its way to one. It must not
     // be freed meanwhile.
-    static void moved(Node *node);
+    static void moved(Item *item);
 
     // Does every task know its place, are line and heap in order, and is each counted once? Under
     // the lock, or alone.
@@ -118,11 +118,11 @@ class alignas(kCacheLine) OrderedQueue {
   private:
     struct Entry {
         std::uint64_t key;
-        Node *node;
+        Item *item;
     };
 
     // Places are numbered from the first one on; those before `head` have been left. Its first
-    // place is taken, others may be empty (no node): who was there has moved to the heap.
+    // place is taken, others may be empty (no item): who was there has moved to the heap.
     struct Line {
         Entry *places = nullptr;
         std::uint32_t capacity = 0; // a power of two
@@ -137,16 +137,16 @@ class alignas(kCacheLine) OrderedQueue {
         void leave(std::uint32_t place);
         void grow();
     };
-    // Of a node's position: in the line.
+    // Of an item's position: in the line.
     static constexpr std::uintptr_t kInLine = ~(~std::uintptr_t{0} >> 1);
 
     bool line_is_first() const SENNIT_REQUIRES(lock_) {
         return heap_.size() == 0 || (!line_.empty() && line_.first().key <= heap_[0].key);
     }
-    Node *first() const SENNIT_REQUIRES(lock_) {
-        return line_is_first() ? line_.first().node : heap_[0].node;
+    Item *first() const SENNIT_REQUIRES(lock_) {
+        return line_is_first() ? line_.first().item : heap_[0].item;
     }
-    Node *take_first() SENNIT_REQUIRES(lock_);
+    Item *take_first() SENNIT_REQUIRES(lock_);
     void add_to_heap(const Entry &entry) SENNIT_REQUIRES(lock_);
     void place(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
     void rise(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);

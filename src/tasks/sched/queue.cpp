@@ -12,44 +12,44 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 512;
 
-int level_of(const Node &node) {
-    return node.priority < kLevels ? node.priority : kLevels - 1;
+int level_of(const Item &item) {
+    return item.priority < kLevels ? item.priority : kLevels - 1;
 }
 
 struct List {
-    Node *head = nullptr;
-    Node *tail = nullptr;
+    Item *head = nullptr;
+    Item *tail = nullptr;
 
-    void push(Node *node, ReadyQueue::Place place) {
+    void push(Item *item, ReadyQueue::Place place) {
         if (place == ReadyQueue::Place::front) {
-            node->prev = nullptr;
-            node->next = head;
-            (head ? head->prev : tail) = node;
-            head = node;
+            item->prev = nullptr;
+            item->next = head;
+            (head ? head->prev : tail) = item;
+            head = item;
         } else {
-            node->next = nullptr;
-            node->prev = tail;
-            (tail ? tail->next : head) = node;
-            tail = node;
+            item->next = nullptr;
+            item->prev = tail;
+            (tail ? tail->next : head) = item;
+            tail = item;
         }
     }
-    Node *at(ReadyQueue::Place end) const { return end == ReadyQueue::Place::front ? head : tail; }
-    Node *take(ReadyQueue::Place end) {
-        Node *node = at(end);
-        if (node)
-            remove(node);
-        return node;
+    Item *at(ReadyQueue::Place end) const { return end == ReadyQueue::Place::front ? head : tail; }
+    Item *take(ReadyQueue::Place end) {
+        Item *item = at(end);
+        if (item)
+            remove(item);
+        return item;
     }
-    void remove(Node *node) {
-        (node->prev ? node->prev->next : head) = node->next;
-        (node->next ? node->next->prev : tail) = node->prev;
+    void remove(Item *item) {
+        (item->prev ? item->prev->next : head) = item->next;
+        (item->next ? item->next->prev : tail) = item->prev;
     }
-    // How many nodes of this level it has; -1: its links, or a node's priority, are wrong.
+    // How many items of this level it has; -1: its links, or an item's priority, are wrong.
     std::int64_t count_sound(int level) const {
         std::int64_t count = 0;
-        const Node *before = nullptr;
-        for (const Node *node = head; node; before = node, node = node->next, ++count)
-            if (node->prev != before || level_of(*node) != level)
+        const Item *before = nullptr;
+        for (const Item *item = head; item; before = item, item = item->next, ++count)
+            if (item->prev != before || level_of(*item) != level)
                 return -1;
         return tail == before ? count : -1;
     }
@@ -99,7 +99,7 @@ bool ReadyQueue::is_sound() const {
         (head_ != 0 && head_ >= capacity_))
         return false;
     for (std::uint32_t i = 0; i < size_; ++i)
-        if (const Node *node = ring_[(head_ + i) & (capacity_ - 1)]; !node || node->priority > 0)
+        if (const Item *item = ring_[(head_ + i) & (capacity_ - 1)]; !item || item->priority > 0)
             return false;
     const std::int64_t levels = levels_ ? levels_->count_sound() : 0;
     return levels >= 0 && count() == size_ + static_cast<std::uint64_t>(levels);
@@ -110,36 +110,36 @@ ReadyQueue::~ReadyQueue() {
     std::free(ring_);
 }
 
-void ReadyQueue::push_level(Node *node, Place place) {
+void ReadyQueue::push_level(Item *item, Place place) {
     if (!levels_) {
         void *memory = std::malloc(sizeof(Levels));
         if (!memory)
             fatal("no memory for a priority queue (%zu bytes)", sizeof(Levels));
         levels_ = new (memory) Levels;
     }
-    const int level = level_of(*node);
-    levels_->lists[level].push(node, place);
+    const int level = level_of(*item);
+    levels_->lists[level].push(item, place);
     levels_->mark(level);
 }
 
-Node *ReadyQueue::take_level(Place end) {
+Item *ReadyQueue::take_level(Place end) {
     const int level = levels_->highest();
     if (level < 0)
         return nullptr;
-    Node *node = levels_->lists[level].take(end);
+    Item *item = levels_->lists[level].take(end);
     if (!levels_->lists[level].head)
         levels_->clear(level);
-    return node;
+    return item;
 }
 
-Node *ReadyQueue::peek_level(Place end) {
+Item *ReadyQueue::peek_level(Place end) {
     const int level = levels_->highest();
     return level < 0 ? nullptr : levels_->lists[level].at(end);
 }
 
 void ReadyQueue::grow() {
     const std::uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
-    auto **ring = static_cast<Node **>(std::malloc(capacity * sizeof(Node *)));
+    auto **ring = static_cast<Item **>(std::malloc(capacity * sizeof(Item *)));
     if (!ring)
         fatal("no memory for a queue of %u ready tasks", capacity);
     for (std::uint32_t i = 0; i < size_; ++i)
@@ -151,7 +151,7 @@ void ReadyQueue::grow() {
 }
 
 int ReadyQueue::steal_batch(ReadyQueue &victim, int most) {
-    Node *stolen[kMostStolen];
+    Item *stolen[kMostStolen];
     if (!victim.lock_.try_lock())
         return 0;
     int taken = 0;

@@ -31,34 +31,34 @@ class ReadyQueue {
 
     std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
-    void push(Node *node, Place place) {
+    void push(Item *item, Place place) {
         const Guard guard(lock_);
-        if (__builtin_expect(node->priority > 0, 0))
-            push_level(node, place);
+        if (__builtin_expect(item->priority > 0, 0))
+            push_level(item, place);
         else
-            push_normal(node, place);
+            push_normal(item, place);
         add(1);
     }
 
     // The owner's next task: highest priority, then the front; null when empty.
-    Node *take_front() { return take(Place::front); }
+    Item *take_front() { return take(Place::front); }
 
     // A thief's: highest priority, then the given end. A busy lock counts as empty.
-    Node *steal(Place end) {
+    Item *steal(Place end) {
         if (!lock_.try_lock())
             return nullptr;
         const Guard guard(lock_, AlreadyHeld{});
         return take_locked(end);
     }
 
-    // The task that take_front or steal would give, if accept(node). They look at no other.
+    // The task that take_front or steal would give, if accept(item). They look at no other.
     template <class Accept>
-    Node *take_front_if(Accept accept) {
+    Item *take_front_if(Accept accept) {
         const Guard guard(lock_);
         return take_locked_if(Place::front, accept);
     }
     template <class Accept>
-    Node *steal_if(Place end, Accept accept) {
+    Item *steal_if(Place end, Accept accept) {
         if (count() == 0 || !lock_.try_lock())
             return nullptr;
         const Guard guard(lock_, AlreadyHeld{});
@@ -76,38 +76,38 @@ class ReadyQueue {
   private:
     struct Levels; // the priorities above 0
 
-    Node *take(Place end) {
+    Item *take(Place end) {
         if (count() == 0)
             return nullptr;
         const Guard guard(lock_);
         return take_locked(end);
     }
     template <class Accept>
-    Node *take_locked_if(Place end, Accept accept) SENNIT_REQUIRES(lock_) {
-        Node *node = peek_locked(end);
-        if (node && accept(node))
+    Item *take_locked_if(Place end, Accept accept) SENNIT_REQUIRES(lock_) {
+        Item *item = peek_locked(end);
+        if (item && accept(item))
             take_locked(end);
         else
-            node = nullptr;
-        return node;
+            item = nullptr;
+        return item;
     }
-    Node *peek_locked(Place end) SENNIT_REQUIRES(lock_) {
+    Item *peek_locked(Place end) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(levels_ != nullptr, 0))
-            if (Node *node = peek_level(end))
-                return node;
+            if (Item *item = peek_level(end))
+                return item;
         if (size_ == 0)
             return nullptr;
         return ring_[end == Place::front ? head_ : (head_ + size_ - 1) & (capacity_ - 1)];
     }
-    Node *take_locked(Place end) SENNIT_REQUIRES(lock_) {
-        Node *node = nullptr;
+    Item *take_locked(Place end) SENNIT_REQUIRES(lock_) {
+        Item *item = nullptr;
         if (__builtin_expect(levels_ != nullptr, 0))
-            node = take_level(end);
-        if (!node)
-            node = take_normal(end);
-        if (node)
+            item = take_level(end);
+        if (!item)
+            item = take_normal(end);
+        if (item)
             add(-1);
-        return node;
+        return item;
     }
     // With the lock, so a plain read-modify-write is enough.
     void add(int change) SENNIT_REQUIRES(lock_) {
@@ -116,36 +116,36 @@ class ReadyQueue {
                      std::memory_order_relaxed);
         SENNIT_ASSERT(!checks_.due(count()) || is_sound());
     }
-    void push_normal(Node *node, Place place) SENNIT_REQUIRES(lock_) {
+    void push_normal(Item *item, Place place) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(size_ == capacity_, 0))
             grow();
         if (place == Place::front) {
             head_ = (head_ - 1) & (capacity_ - 1);
-            ring_[head_] = node;
+            ring_[head_] = item;
         } else {
-            ring_[(head_ + size_) & (capacity_ - 1)] = node;
+            ring_[(head_ + size_) & (capacity_ - 1)] = item;
         }
         ++size_;
     }
-    Node *take_normal(Place end) SENNIT_REQUIRES(lock_) {
+    Item *take_normal(Place end) SENNIT_REQUIRES(lock_) {
         if (size_ == 0)
             return nullptr;
         --size_;
         if (end == Place::back)
             return ring_[(head_ + size_) & (capacity_ - 1)];
-        Node *node = ring_[head_];
+        Item *item = ring_[head_];
         head_ = (head_ + 1) & (capacity_ - 1);
-        return node;
+        return item;
     }
     void grow() SENNIT_REQUIRES(lock_);
-    void push_level(Node *node, Place place) SENNIT_REQUIRES(lock_);
-    Node *take_level(Place end) SENNIT_REQUIRES(lock_);
-    Node *peek_level(Place end) SENNIT_REQUIRES(lock_);
+    void push_level(Item *item, Place place) SENNIT_REQUIRES(lock_);
+    Item *take_level(Place end) SENNIT_REQUIRES(lock_);
+    Item *peek_level(Place end) SENNIT_REQUIRES(lock_);
 
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
-    // Of priority 0: size_ nodes from head_ on, the front first.
-    Node **ring_ SENNIT_GUARDED_BY(lock_) = nullptr;
+    // Of priority 0: size_ items from head_ on, the front first.
+    Item **ring_ SENNIT_GUARDED_BY(lock_) = nullptr;
     std::uint32_t capacity_ SENNIT_GUARDED_BY(lock_) = 0; // of ring_, a power of two
     std::uint32_t head_ SENNIT_GUARDED_BY(lock_) = 0;
     std::uint32_t size_ SENNIT_GUARDED_BY(lock_) = 0;

@@ -45,7 +45,7 @@ bool Steals::pays() {
 }
 
 // From a random start.
-Node *Steals::steal(Slot &where) {
+Item *Steals::steal(Slot &where) {
     const Group &group = *where.group;
     where.random = where.random * 1664525u + 1013904223u;
     auto victim = static_cast<int>(
@@ -65,26 +65,26 @@ Node *Steals::steal(Slot &where) {
             more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
                                                             ? static_cast<int>(count / 2)
                                                             : ReadyQueue::kMostStolen);
-        Node *node = where.queue.count() ? where.queue.take_front()
+        Item *item = where.queue.count() ? where.queue.take_front()
                                          : other.queue.steal(ReadyQueue::Place::back);
-        if (node) {
+        if (item) {
             stolen_at_ = ticks();
             theft_ticks_ = stolen_at_ - begin;
             stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
             if (trace::on())
                 note_steal(other, more > 0 ? more : 1);
-            return node;
+            return item;
         }
     }
     return nullptr;
 }
 
 // The task of the highest priority, of the nearest queue that has any.
-Node *Steals::take_ordered(Slot &where) {
+Item *Steals::take_ordered(Slot &where) {
     const Group &group = *where.group;
-    for (int rank = 0; rank < machine().nodes; ++rank)
-        if (Node *node = group.queues[machine().look_at(where.node, rank)].take())
-            return node;
+    for (int rank = 0; rank < machine().domains; ++rank)
+        if (Item *item = group.queues[machine().look_at(where.domain, rank)].take())
+            return item;
     return nullptr;
 }
 

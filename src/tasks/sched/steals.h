@@ -20,11 +20,11 @@ namespace sennit::sched {
 class Steals {
   public:
     // A ready task of the group of `where`; null: there is none, or none that is worth a theft now.
-    Node *take(Slot &where) {
+    Item *take(Slot &where) {
         if (ordered())
             return take_ordered(where);
-        if (Node *const node = where.queue.take_front())
-            return node;
+        if (Item *const item = where.queue.take_front())
+            return item;
         const Group &group = *where.group;
         if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed) || !pays())
             return nullptr;
@@ -43,9 +43,9 @@ class Steals {
 
   private:
     static constexpr int kLongestPause = 32;
-    static Node *take_ordered(Slot &where);
+    static Item *take_ordered(Slot &where);
     bool pays();
-    Node *steal(Slot &where);
+    Item *steal(Slot &where);
 
     int pause_ = 1;
     // The last theft, and when the next may be.

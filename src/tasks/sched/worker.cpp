@@ -30,78 +30,78 @@ constexpr int kLooksAtClock = 4;
 
 // ---- queues ---------------------------------------------------------------------------------
 
-void Worker::push(Slot &where, Node *node) {
+void Worker::push(Slot &where, Item *item) {
     if (ordered()) {
         queue_next(); // it was the only one
-        where.group->queues[where.node].push_ready(node);
+        where.group->queues[where.domain].push_ready(item);
     } else {
-        where.queue.push(node, ReadyQueue::Place::front);
+        where.queue.push(item, ReadyQueue::Place::front);
     }
     announce_work(*where.group);
 }
 
-void Worker::push_next(Slot &where, Node *node) {
+void Worker::push_next(Slot &where, Item *item) {
     // Under an ordered policy, only as long as the queue would give it back anyway.
-    const bool others = ordered() ? where.ready() > 0 : node->priority > 0;
-    if (next_.node || others) {
-        push(where, node);
+    const bool others = ordered() ? where.ready() > 0 : item->priority > 0;
+    if (next_.item || others) {
+        push(where, item);
         return;
     }
     if (ordered())
-        note_ready(node);
-    next_.node = node;
+        note_ready(item);
+    next_.item = item;
     next_.slot = &where;
 }
 
 // The task that was to run next is one of many again.
 void Worker::queue_next() {
-    if (Node *const next = std::exchange(next_.node, nullptr))
+    if (Item *const next = std::exchange(next_.item, nullptr))
         push(*next_.slot, next);
 }
 
 // A ready task of one group. As long as the owner waits for the next region, only a task of the
 // last one. What a region's implicit task sets up for its thread (copyin, private copies of a
 // reduction) must be there for the explicit tasks.
-static Node *find_in(Worker &worker, Steals &steals, Slot &where) {
+static Item *find_in(Worker &worker, Steals &steals, Slot &where) {
     if (SENNIT_LIKELY(!where.regions))
         return steals.take(where);
-    Node *node = where.is_late() ? nullptr : steals.take(where);
-    if (node && where.is_late()) {
-        worker.push(where, node);
-        node = nullptr;
+    Item *item = where.is_late() ? nullptr : steals.take(where);
+    if (item && where.is_late()) {
+        worker.push(where, item);
+        item = nullptr;
     }
-    return node;
+    return item;
 }
 
-Node *Worker::find(Slot *&where) {
-    if (Node *node = next_.node) {
+Item *Worker::find(Slot *&where) {
+    if (Item *item = next_.item) {
         where = next_.slot;
-        next_.node = nullptr;
-        return node;
+        next_.item = nullptr;
+        return item;
     }
     where = slot;
-    if (Node *node = find_in(*this, steals_, *where)) {
+    if (Item *item = find_in(*this, steals_, *where)) {
         where = where->home();
-        return node;
+        return item;
     }
     for (Slot *other = memberships_.first(); other; other = other->next_of_worker) {
         if (other == slot)
             continue;
         where = other;
-        if (Node *node = find_in(*this, steals_, *other))
-            return node;
+        if (Item *item = find_in(*this, steals_, *other))
+            return item;
     }
     return nullptr;
 }
 
 // On the path of every task that is not called by its creator: always inline.
-[[gnu::always_inline]] inline void Worker::run(Slot &where, Node *node) {
+[[gnu::always_inline]] inline void Worker::run(Slot &where, Item *item) {
     note_busy();
     rounds_.polls = 0;
     steals_.found_task();
     if (SENNIT_UNLIKELY(poll::pending()))
         give_up_polling(*this);
-    client().run(*this, where, node);
+    client().run(*this, where, item);
     if (SENNIT_UNLIKELY(poll::due())) {
         task = nullptr; // it may be gone, and callers set their own
         rounds_.look(*this);
@@ -127,9 +127,9 @@ static bool looks_for_unbegun(int round) {
     return round == 0 || round >= kBriefSpins;
 }
 
-static Node *take_accepted(Condition &condition, Slot &mine) {
-    const auto accept = [&](const Node *node) { return condition.accepts(node); };
-    return ordered() ? mine.group->queues[mine.node].take_if(accept)
+static Item *take_accepted(Condition &condition, Slot &mine) {
+    const auto accept = [&](const Item *item) { return condition.accepts(item); };
+    return ordered() ? mine.group->queues[mine.domain].take_if(accept)
                      : mine.queue.take_front_if(accept);
 }
 
@@ -142,7 +142,7 @@ void Worker::wait_for(Condition &condition) {
     int look_at = 0; // the round of the next look at the others' queues
     // A thread that waits for all tasks of its region need not ask while it holds the next of them.
     const auto more = [&] {
-        return next_.node && next_.slot == &mine && bury == Condition::Bury::own_group &&
+        return next_.item && next_.slot == &mine && bury == Condition::Bury::own_group &&
                !mine.regions;
     };
     for (int rounds = 0; more() || !condition.done(); ++rounds) {
@@ -151,18 +151,18 @@ void Worker::wait_for(Condition &condition) {
         if (fibers.ready.first() || inbox_.any() || poll::pending() ||
             (anything_unbegun() && looks_for_unbegun(rounds) && memberships_.unbegun()))
             return park(condition);
-        Node *node = nullptr;
+        Item *item = nullptr;
         if (bury == Condition::Bury::own_group) {
-            node = next_.node;
-            next_.node = nullptr;
-            if (!node && rounds >= look_at) {
-                node = find_in(*this, steals_, mine);
+            item = next_.item;
+            next_.item = nullptr;
+            if (!item && rounds >= look_at) {
+                item = find_in(*this, steals_, mine);
                 look_at = rounds + steals_.next_pause();
             }
         } else if (bury == Condition::Bury::accepted && mine.ready())
-            node = take_accepted(condition, mine);
-        if (node) {
-            run(mine, node);
+            item = take_accepted(condition, mine);
+        if (item) {
+            run(mine, item);
             task = self;
             slot = &mine;
             rounds = 0;
@@ -220,10 +220,10 @@ void Worker::park(Condition &condition) {
             return;
         }
         Slot *where = nullptr;
-        if (Node *node = find(where)) {
+        if (Item *item = find(where)) {
             Fiber *fresh = fibers.take();
             if (SENNIT_LIKELY(fresh != nullptr)) {
-                handoff_.give(*where, node, where->control);
+                handoff_.give(*where, item, where->control);
                 switch_to(fresh);
                 return;
             }
@@ -233,13 +233,13 @@ void Worker::park(Condition &condition) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
                 Slot *const home = slot;
                 Task *const self = task;
-                run(*where, node);
+                run(*where, item);
                 slot = home;
                 task = self;
                 if (condition.done() || !arm(condition, *me))
                     return;
             } else {
-                push(*where, node);
+                push(*where, item);
                 idle();
             }
             continue;
@@ -268,11 +268,11 @@ void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
         // A look at the clock takes as long as a short task.
         if ((count < kLooksAtClock || count % kLooksAtClock == 0) && ticks() >= end)
             return;
-        Node *node = where.queue.take_front();
-        if (!node)
+        Item *item = where.queue.take_front();
+        if (!item)
             return;
         fiber::set_fp_control(where.control);
-        run(where, node);
+        run(where, item);
         task = nullptr;
     }
 }
@@ -290,13 +290,13 @@ static bool begin_one(Worker &worker, Slot &mine) {
 // What a fresh fiber does. It never waits for anything itself, so any task may run on it.
 SENNIT_NO_ASAN void Worker::schedule() {
     for (;;) {
-        if (Node *node = handoff_.node) {
-            handoff_.node = nullptr;
+        if (Item *item = handoff_.item) {
+            handoff_.item = nullptr;
             Slot &where = *handoff_.slot;
             Fiber *const creator = std::exchange(handoff_.creator, nullptr);
             fiber::set_fp_control(handoff_.control);
             const std::uint64_t end = creator ? ticks() + kHandoffUs * ticks_per_us() : 0;
-            run(where, node);
+            run(where, item);
             task = nullptr; // it is gone
             if (creator)
                 run_more(where, creator, end);
@@ -314,9 +314,9 @@ SENNIT_NO_ASAN void Worker::schedule() {
             continue;
         }
         Slot *where = nullptr;
-        if (Node *node = find(where)) {
+        if (Item *item = find(where)) {
             fiber::set_fp_control(where->control);
-            run(*where, node);
+            run(*where, item);
             task = nullptr;
         } else if (Slot *const mine = memberships_.unbegun(); !mine || !begin_one(*this, *mine)) {
             idle();
@@ -348,7 +348,7 @@ Fiber *Worker::next_ready() {
     Fiber *fiber = fibers.ready.first();
     if (!fiber)
         return nullptr;
-    if (SENNIT_UNLIKELY(next_.node != nullptr) && !next_.slot->alone)
+    if (SENNIT_UNLIKELY(next_.item != nullptr) && !next_.slot->alone)
         queue_next(); // others may run it meanwhile
     SENNIT_ASSERT(fiber->home == this && fiber->state.is(FiberState::ready));
     fibers.ready.remove_first();
@@ -407,7 +407,7 @@ void Worker::forget_thread() {
 bool Worker::abandon() {
     fibers.unmap_cached();
     Slot *const last = memberships_.first();
-    if (!fibers.only_root() || fibers.ready.first() || next_.node || (last && last->next_of_worker))
+    if (!fibers.only_root() || fibers.ready.first() || next_.item || (last && last->next_of_worker))
         return false;
     if (last)
         leave(*last);
@@ -418,23 +418,23 @@ bool Worker::abandon() {
 
 // Pushes to a group's queues by threads that need not be members, and who is woken for them.
 
-void push_foreign(Group &group, Node *node) {
+void push_foreign(Group &group, Item *item) {
     group.visit(); // the task may run at once, and be the last
     if (ordered())
-        group.queues[0].push_ready(node);
+        group.queues[0].push_ready(item);
     else
-        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
+        group.slots[0]->queue.push(item, ReadyQueue::Place::back);
     announce_work(group);
     group.leave();
 }
 
-void push_last(Group &group, Node *node) {
+void push_last(Group &group, Item *item) {
     group.visit();
     if (ordered()) {
-        node->age = rules().newest ? 0 : next_age();
-        group.queues[0].push(node);
+        item->age = rules().newest ? 0 : next_age();
+        group.queues[0].push(item);
     } else {
-        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
+        group.slots[0]->queue.push(item, ReadyQueue::Place::back);
     }
     announce_work(group);
     group.leave();

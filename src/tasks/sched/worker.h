@@ -121,17 +121,17 @@ class alignas(kCacheLine) Worker {
     // started.
     void yield_to_parked();
 
-    // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends. If
+    // Run `item` at once on a fiber of its own; the caller goes on when it ends or suspends. If
     // `down_to` tasks or more are queued, some of them follow for a moment: so short tasks share
     // the price of the switch there and back. False when there is no stack: the caller calls it in
     // place or queues it.
-    bool run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to);
+    bool run_on_own_fiber(Slot &where, Item *item, std::uint32_t down_to);
 
     // Put a ready task on the queue of `where`, a slot of this worker, and wake a sleeper.
-    void push(Slot &where, Node *node);
+    void push(Slot &where, Item *item);
     // As push, but the task may run next on this worker, before anything queued: the first
     // successor of a task that just ended. Only from code that returns to the scheduling loop.
-    void push_next(Slot &where, Node *node);
+    void push_next(Slot &where, Item *item);
 
     void count_task() {
         tasks.store(tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -198,8 +198,8 @@ class alignas(kCacheLine) Worker {
     void park(Condition &condition);
     void switch_to(Fiber *to);
     Fiber *next_ready();
-    Node *find(Slot *&where);
-    void run(Slot &where, Node *node);
+    Item *find(Slot *&where);
+    void run(Slot &where, Item *item);
     void idle();
     void rest();
     void sleep();
@@ -208,7 +208,7 @@ class alignas(kCacheLine) Worker {
 
     Handoff handoff_;
     struct {
-        Node *node = nullptr;
+        Item *item = nullptr;
         Slot *slot = nullptr;
     } next_; // see push_next
     Memberships memberships_;
@@ -275,9 +275,9 @@ inline AllWorkers Worker::all() {
 }
 
 // Put a ready task on a queue of its group, from any thread.
-void push_foreign(Group &group, Node *node);
+void push_foreign(Group &group, Item *item);
 // The same, behind all of its priority that are ready.
-void push_last(Group &group, Node *node);
+void push_last(Group &group, Item *item);
 
 // Tell the sleepers of `group` that its queues hold work, unless who is awake is as well.
 void wake_one(Group &group);

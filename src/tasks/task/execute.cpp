@@ -60,8 +60,8 @@ SENNIT_COLD void detail::observed_return(sched::Worker &worker, Task &task, Then
     observed_end(worker, task);
 }
 
-void run_node(sched::Worker &worker, sched::Slot &slot, sched::Node *node) {
-    execute(worker, slot, *static_cast<Task *>(node), Then::next);
+void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item) {
+    execute(worker, slot, *static_cast<Task *>(item), Then::next);
 }
 
 void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {

@@ -37,7 +37,7 @@ void release_block(sched::Worker *worker, void *block);
 // ---- execute.cpp ----------------------------------------------------------------------------
 
 // From a queue (tasks/sched/client.h): run the body on the current stack. See execute.h, too.
-void run_node(sched::Worker &worker, sched::Slot &slot, sched::Node *node);
+void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item);
 
 void observed_end(sched::Worker &worker, Task &task); // the body has returned; see observer.h
 

@@ -69,7 +69,7 @@ void observed_idle() {
 } // namespace
 
 constinit const sched::Client kSchedulerClient = {
-    .run = run_node,
+    .run = run_item,
     .reconsider = reconsider,
     .switched = observed_switch,
     .waits = observed_wait,

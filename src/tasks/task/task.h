@@ -141,7 +141,7 @@ struct Taskgroup {
     TaskReductions *reductions = nullptr;
 };
 
-struct alignas(kCacheLine) Task : sched::Node, sennit_task {
+struct alignas(kCacheLine) Task : sched::Item, sennit_task {
     enum Flag : std::uint32_t {
         kImplicit = 1u << 0,
         kInitial = 1u << 1,

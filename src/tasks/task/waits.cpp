@@ -128,8 +128,8 @@ class ChildrenCondition final : public sched::Condition {
         bury = Bury::accepted;
     }
 
-    bool accepts(const sched::Node *node) override {
-        return static_cast<const Task *>(node)->parent == &task_;
+    bool accepts(const sched::Item *item) override {
+        return static_cast<const Task *>(item)->parent == &task_;
     }
     bool done() override {
         const std::int64_t elsewhere = task_.pending.load(std::memory_order_acquire) / Task::kChild;
@@ -186,8 +186,8 @@ class GroupCondition final : public sched::Condition {
         bury = Bury::accepted;
     }
 
-    bool accepts(const sched::Node *node) override {
-        return static_cast<const Task *>(node)->taskgroup == &group_;
+    bool accepts(const sched::Item *item) override {
+        return static_cast<const Task *>(item)->taskgroup == &group_;
     }
     bool done() override { return group_.count.load(std::memory_order_acquire) == 0; }
     bool arm(sched::Fiber *fiber) override {
