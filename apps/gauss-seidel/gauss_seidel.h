@@ -10,13 +10,12 @@
 #ifndef GAUSS_SEIDEL_H
 #define GAUSS_SEIDEL_H
 
+#include "program.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Exit codes. */
-enum { all_right = 0, wrong_result = 1, bad_input = 2, not_here = 3, no_memory = 4 };
 
 /* A rank has whole rows, and one more on either side: the border, or a neighbour's nearest row. */
 struct grid {
@@ -46,8 +45,8 @@ struct options {
     struct block block;
     const char *sources, *picture, *checkpoint, *restart; /* files */
     int every;                                            /* iterations between checkpoints */
-    bool check, help, sized;
-    char problem[256]; /* what is wrong with the command line */
+    bool sized;
+    struct arguments arguments;
 };
 
 /* How the ranks' edges travel. `sentinels`: 1, tasks that communicate run one after the other; 0,
@@ -61,15 +60,12 @@ struct exchange {
 typedef void solver(const struct grid *grid, const struct block *block,
                     const struct exchange *exchange, int iterations);
 struct version {
-    const char *name, *summary;
+    struct label label;
     int level;          /* of MPI's threads, at least */
     bool task_multiple; /* asks for MPI_TASK_MULTIPLE */
     enum way way;
     solver *solve;
 };
-
-/* The level above MPI_THREAD_MULTIPLE at which a task that blocks in MPI keeps no thread. */
-enum { task_multiple_level = MPI_THREAD_MULTIPLE + 1 };
 
 /* ---- options.c, versions.c ---- */
 void read_options(int argc, char **argv, struct options *options);
@@ -90,9 +86,6 @@ int read_sources(const char *path, int rank, struct sources *sources);
 double temperature_at(const struct sources *sources, double x, double y);
 
 /* ---- grid.c ---- */
-/* One line by rank 0. */
-void say(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void *need(void *memory, const char *what);
 int make_grid(struct grid *grid, int rows, int columns);
 void set_border(const struct grid *grid, const struct sources *sources);
 void relax(const struct grid *grid, int row, int rows, int column, int columns);
@@ -118,7 +111,6 @@ struct message {
 };
 void send_in_task(const struct exchange *exchange, char *token, struct message message);
 void receive_in_task(const struct exchange *exchange, char *token, struct message message);
-bool can_bind(void);
 bool can_detach(void);
 
 /* ---- check.c ---- */

@@ -4,33 +4,12 @@
  * as evenly as it gets.
  */
 #include "gauss_seidel.h"
+#include "share.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-void say(int rank, const char *format, ...) {
-    if (rank != 0)
-        return;
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "gauss-seidel: %s\n", line);
-}
-
-void *need(void *memory, const char *what) {
-    if (!memory) {
-        say(0, "no memory for %s", what);
-        MPI_Abort(MPI_COMM_WORLD, no_memory);
-    }
-    return memory;
-}
 
 static int first_row(const struct grid *grid, int rank) {
-    return (int)((long)grid->all_rows * rank / grid->ranks);
+    return first_of(grid->all_rows, grid->ranks, rank);
 }
 
 int make_grid(struct grid *grid, int rows, int columns) {
@@ -74,17 +53,13 @@ void relax(const struct grid *grid, int row, int rows, int column, int columns) 
     }
 }
 
-/* Of the bits of all cells and of where they are, whoever has them. */
 uint64_t checksum(const struct grid *grid) {
     uint64_t sum = 0;
     for (int row = 0; row < grid->rows; ++row)
         for (int column = 0; column < grid->columns; ++column) {
-            uint64_t bits;
-            memcpy(&bits, cell(grid, row, column), sizeof bits);
             const uint64_t place =
                 (uint64_t)(grid->first + row) * (uint64_t)grid->columns + (uint64_t)column;
-            bits = (bits ^ place * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
-            sum += bits ^ bits >> 31;
+            sum += value_sum(*cell(grid, row, column), place);
         }
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     return sum;

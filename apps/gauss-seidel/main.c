@@ -67,11 +67,11 @@ static void print_result(const struct options *options, const struct grid *grid,
     const double updates = (double)grid->all_rows * grid->columns * iterations;
     printf("gauss-seidel %s: %d x %d cells, blocks of %d x %d, %d iterations, %d ranks, "
            "%d threads: %.6f s, %.1f million cells/s, checksum %016llx%s\n",
-           options->version->name, grid->all_rows, grid->columns, options->block.rows,
+           options->version->label.name, grid->all_rows, grid->columns, options->block.rows,
            options->block.columns, iterations, grid->ranks,
            options->version->level == MPI_THREAD_SINGLE ? 1 : omp_get_max_threads(), seconds,
            seconds > 0.0 ? updates / seconds * 1e-6 : 0.0, (unsigned long long)sum,
-           options->check ? ", as the serial solver's" : "");
+           options->arguments.check ? ", as the serial solver's" : "");
 }
 
 static int run(const struct options *options, int rank, int provided) {
@@ -85,7 +85,7 @@ static int run(const struct options *options, int rank, int provided) {
     if (!code)
         code = check_version(options->version, provided, rank, &exchange);
     if (!code) {
-        struct serial *serial = options->check ? remember_start(&grid) : NULL;
+        struct serial *serial = options->arguments.check ? remember_start(&grid) : NULL;
         code = iterate(options, &exchange, &grid, done, &seconds);
         if (serial && !same_as_serial(&grid, serial, options->iterations - done) && !code)
             code = wrong_result;
@@ -101,20 +101,11 @@ static int run(const struct options *options, int rank, int provided) {
     return code;
 }
 
+const char program_name[] = "gauss-seidel";
+
 int main(int argc, char **argv) {
     struct options options;
     read_options(argc, argv, &options);
-    int provided = 0, rank = 0, code = 0;
-    MPI_Init_thread(&argc, &argv, options.version ? level_to_ask(options.version) : 0, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (options.problem[0]) {
-        say(rank, "%s", options.problem);
-        code = bad_input;
-    } else if (!options.help) {
-        code = run(&options, rank, provided);
-    } else if (rank == 0) {
-        print_usage();
-    }
-    MPI_Finalize();
-    return code;
+    const int level = options.version ? level_to_ask(options.version) : MPI_THREAD_SINGLE;
+    return run_program(&argc, &argv, &options.arguments, level, run, &options, print_usage);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command line. It is read before MPI is initialized, for the version says at which level; so
- * what is wrong is kept, for rank 0 to say it once.
+ * The command line.
  */
 #include "gauss_seidel.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
@@ -30,28 +27,6 @@ void print_usage(void) {
     print_versions();
 }
 
-static bool number(const char *text, int least, int most, int *value, char **end) {
-    errno = 0;
-    const long found = strtol(text, end, 10);
-    *value = (int)found;
-    return errno == 0 && *end != text && found >= least && found <= most;
-}
-
-static bool whole_number(const char *text, int least, int *value) {
-    char *end;
-    return number(text, least, INT_MAX, value, &end) && *end == '\0';
-}
-
-/* N or ROWSxCOLUMNS. */
-static bool size(const char *text, int *rows, int *columns) {
-    enum { most = 1 << 20 };
-    char *end;
-    if (!number(text, 1, most, rows, &end))
-        return false;
-    *columns = *rows;
-    return *end == '\0' || (*end == 'x' && number(end + 1, 1, most, columns, &end) && *end == '\0');
-}
-
 static bool read_value(const char *name, const char *value, struct options *options) {
     const struct {
         const char *name, **file;
@@ -68,14 +43,14 @@ static bool read_value(const char *name, const char *value, struct options *opti
         return (options->version = find_version(value)) != NULL;
     if (strcmp(name, "--size") == 0) {
         options->sized = true;
-        return size(value, &options->rows, &options->columns);
+        return read_size(value, &options->rows, &options->columns);
     }
     if (strcmp(name, "--block") == 0)
-        return size(value, &options->block.rows, &options->block.columns);
+        return read_size(value, &options->block.rows, &options->block.columns);
     if (strcmp(name, "--iterations") == 0)
-        return whole_number(value, 0, &options->iterations);
+        return read_number(value, 0, INT_MAX, &options->iterations);
     if (strcmp(name, "--checkpoint-every") == 0)
-        return whole_number(value, 1, &options->every);
+        return read_number(value, 1, INT_MAX, &options->every);
     return false;
 }
 
@@ -98,22 +73,10 @@ void read_options(int argc, char **argv, struct options *options) {
                                 .columns = 2048,
                                 .iterations = 100,
                                 .block = {1024, 1024}};
-    for (int i = 1; i < argc; ++i) {
-        const char *name = argv[i];
-        if (strcmp(name, "--help") == 0) {
-            options->help = true;
-        } else if (strcmp(name, "--check") == 0) {
-            options->check = true;
-        } else {
-            const char *value = i + 1 < argc ? argv[++i] : NULL;
-            if (value && read_value(name, value, options))
-                continue;
-            snprintf(options->problem, sizeof options->problem, "bad option %s%s%s; see --help",
-                     name, value ? " " : "", value ? value : "");
-            return;
-        }
-    }
+    struct arguments *arguments = &options->arguments;
+    if (!read_words(argc, argv, arguments, read_value, options))
+        return;
     const char *found = contradiction(options);
     if (found)
-        snprintf(options->problem, sizeof options->problem, "%s", found);
+        snprintf(arguments->problem, sizeof arguments->problem, "%s", found);
 }

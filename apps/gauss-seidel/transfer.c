@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A task for each message. What TAMPI and MPI detach add to MPI is looked up at start: this program
- * runs without them, too. The sentinel of the paper's figure 6 is a pointer that is NULL where
- * MPI_TASK_MULTIPLE is provided; in OpenMP that is a list of dependences of 1 or 0 elements.
+ * A task for each message. What MPI detach adds to MPI is looked up at start, as is TAMPI: this
+ * program runs without them, too. The sentinel of the paper's figure 6 is a pointer that is NULL
+ * where MPI_TASK_MULTIPLE is provided; in OpenMP that is a list of dependences of 1 or 0 elements.
  */
 #include "gauss_seidel.h"
+#include "tampi.h"
 
 #include <omp.h>
 
-int TAMPI_Iwait(MPI_Request *request, MPI_Status *status);
 int MPIX_Detach(MPI_Request *request, void (*callback)(void *), void *data);
-#pragma weak TAMPI_Iwait
 #pragma weak MPIX_Detach
 
 static char sentinel[1];
-
-bool can_bind(void) {
-    return TAMPI_Iwait != NULL;
-}
 
 bool can_detach(void) {
     return MPIX_Detach != NULL;

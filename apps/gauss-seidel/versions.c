@@ -4,50 +4,65 @@
  * (Protze et al.), and what each of them needs.
  */
 #include "gauss_seidel.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "tampi.h"
 
 static const struct version versions[] = {
-    {"pure", "MPI only: whole rows, a rank a core", MPI_THREAD_SINGLE, false, blocking, solve_pure},
-    {"nbuffer", "MPI only: blocks of columns, sent as soon as they are done", MPI_THREAD_SINGLE,
-     false, blocking, solve_nbuffer},
-    {"forkjoin", "edges are exchanged; then a task for each block; then all are waited for",
-     MPI_THREAD_SERIALIZED, false, blocking, solve_forkjoin},
-    {"sentinel", "tasks call MPI_Send and MPI_Recv, one after the other", MPI_THREAD_SERIALIZED,
-     false, blocking, solve_tasks},
-    {"interop-blk", "the same without that order, by MPI_TASK_MULTIPLE", MPI_THREAD_SERIALIZED,
-     true, blocking, solve_tasks},
-    {"interop-nonblk", "tasks call MPI_Isend, MPI_Irecv and TAMPI_Iwait", MPI_THREAD_SERIALIZED,
-     true, bound, solve_tasks},
-    {"detach", "tasks with an event, which MPIX_Detach fulfils", MPI_THREAD_MULTIPLE, false,
-     detached, solve_tasks},
+    {{"pure", "MPI only: whole rows, a rank a core"},
+     MPI_THREAD_SINGLE,
+     false,
+     blocking,
+     solve_pure},
+    {{"nbuffer", "MPI only: blocks of columns, sent as soon as they are done"},
+     MPI_THREAD_SINGLE,
+     false,
+     blocking,
+     solve_nbuffer},
+    {{"forkjoin", "edges are exchanged; then a task for each block; then all are waited for"},
+     MPI_THREAD_SERIALIZED,
+     false,
+     blocking,
+     solve_forkjoin},
+    {{"sentinel", "tasks call MPI_Send and MPI_Recv, one after the other"},
+     MPI_THREAD_SERIALIZED,
+     false,
+     blocking,
+     solve_tasks},
+    {{"interop-blk", "the same without that order, by MPI_TASK_MULTIPLE"},
+     MPI_THREAD_SERIALIZED,
+     true,
+     blocking,
+     solve_tasks},
+    {{"interop-nonblk", "tasks call MPI_Isend, MPI_Irecv and TAMPI_Iwait"},
+     MPI_THREAD_SERIALIZED,
+     true,
+     bound,
+     solve_tasks},
+    {{"detach", "tasks with an event, which MPIX_Detach fulfils"},
+     MPI_THREAD_MULTIPLE,
+     false,
+     detached,
+     solve_tasks},
 #ifdef WITH_FORTRAN
-    {"pure-fortran", "pure, in Fortran", MPI_THREAD_SINGLE, false, blocking, solve_pure_fortran},
-    {"interop-blk-fortran", "interop-blk, in Fortran", MPI_THREAD_SERIALIZED, true, blocking,
+    {{"pure-fortran", "pure, in Fortran"}, MPI_THREAD_SINGLE, false, blocking, solve_pure_fortran},
+    {{"interop-blk-fortran", "interop-blk, in Fortran"},
+     MPI_THREAD_SERIALIZED,
+     true,
+     blocking,
      solve_tasks_fortran},
 #endif
 };
-enum { count = sizeof versions / sizeof *versions };
+enum { size = sizeof *versions, count = sizeof versions / size };
 
 const struct version *find_version(const char *name) {
-    for (int i = 0; i < count; ++i)
-        if (strcmp(versions[i].name, name) == 0)
-            return &versions[i];
-    return NULL;
+    return find_label(versions, count, size, name);
 }
 
 void print_versions(void) {
-    for (int i = 0; i < count; ++i)
-        printf("  %-20s %s\n", versions[i].name, versions[i].summary);
+    print_labels(versions, count, size, 20);
 }
 
-/* MPI libraries that do not know a level need not take the request for it: Open MPI 4.1 ends the
- * program, MPICH 4.0 provides MPI_THREAD_SINGLE. Where TAMPI's functions are, the level is. */
 int level_to_ask(const struct version *version) {
-    if (!version->task_multiple)
-        return version->level;
-    return can_bind() ? task_multiple_level : MPI_THREAD_MULTIPLE;
+    return version->task_multiple ? task_level_to_ask() : version->level;
 }
 
 int check_version(const struct version *version, int provided, int rank,
@@ -55,12 +70,12 @@ int check_version(const struct version *version, int provided, int rank,
     *exchange = (struct exchange){version->way, version->way == detached ? 0 : 1};
     if (provided < version->level) {
         say(rank, "--version %s: this MPI does not provide the level of threads that it needs",
-            version->name);
+            version->label.name);
         return not_here;
     }
     if (version->way == detached && !can_detach()) {
         say(rank, "--version %s needs MPIX_Detach: start the program with 'sennit run'",
-            version->name);
+            version->label.name);
         return not_here;
     }
     /* The paper's figure 6: where the level is not provided, the sentinel is. */
@@ -71,7 +86,7 @@ int check_version(const struct version *version, int provided, int rank,
         if (!interoperable) {
             exchange->way = blocking;
             say(rank, "--version %s: no MPI_TASK_MULTIPLE here, so it runs as sentinel",
-                version->name);
+                version->label.name);
         }
     }
     return 0;

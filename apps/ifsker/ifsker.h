@@ -12,15 +12,15 @@
 #ifndef IFSKER_H
 #define IFSKER_H
 
+#include "program.h"
+#include "share.h"
+
 #include <complex.h> /* before fftw3.h: its numbers are C's then */
 #include <fftw3.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Exit codes. */
-enum { all_right = 0, wrong_result = 1, bad_input = 2, not_here = 3, no_memory = 4 };
 
 struct shape {
     int longitudes, latitudes, fields;
@@ -53,21 +53,17 @@ struct options {
     const struct version *version;
     struct shape shape;
     int steps, pieces;
-    bool check, help;
-    char problem[256]; /* what is wrong with the command line */
+    struct arguments arguments;
 };
 
 typedef void stepper(const struct state *state, struct phases phases, int steps, int pieces,
                      enum way way);
 struct version {
-    const char *name, *summary;
+    struct label label;
     bool task_multiple; /* asks for MPI_TASK_MULTIPLE */
     enum way way;
     stepper *make_steps;
 };
-
-/* The level above MPI_THREAD_MULTIPLE at which a task that blocks in MPI keeps no thread. */
-enum { task_multiple_level = MPI_THREAD_MULTIPLE + 1 };
 
 /* ---- options.c ---- */
 void read_options(int argc, char **argv, struct options *options);
@@ -75,13 +71,6 @@ void print_usage(void);
 const struct version *find_version(const char *name);
 
 /* ---- state.c ---- */
-/* One line by rank 0. */
-void say(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void *need(void *memory, const char *what);
-/* Part `i` of `parts` of `count` things: the first one's number. */
-static inline int first_of(int count, int parts, int i) {
-    return (int)((long)count * i / parts);
-}
 static inline int first_longitude(const struct state *state, int rank) {
     return first_of(state->shape.longitudes, state->ranks, rank);
 }
@@ -124,7 +113,6 @@ double complex wave_factor(const struct shape *shape, int latitude, int wave);
 
 /* ---- solve_mpi.c, solve_tasks.c ---- */
 stepper make_steps_pure, make_steps_tasks;
-bool can_bind(void);
 
 /* ---- check.c ---- */
 struct start;

@@ -3,23 +3,16 @@
  * One run: options, the start, steps, checks. docs/user/ifsker.md describes the program.
  */
 #include "ifsker.h"
+#include "tampi.h"
 
 #include <omp.h>
 #include <stdio.h>
-
-/* MPI libraries that do not know the level need not take the request for it: Open MPI 4.1 ends the
- * program. Where TAMPI's functions are, the level is. */
-static int level_to_ask(const struct version *version) {
-    if (!version->task_multiple)
-        return MPI_THREAD_SINGLE;
-    return can_bind() ? task_multiple_level : MPI_THREAD_MULTIPLE;
-}
 
 /* Where tasks may not wait in MPI, they would wait for each other. */
 static const struct version *possible(const struct version *version, int provided, int rank) {
     if (!version->task_multiple || (provided >= task_multiple_level && can_bind()))
         return version;
-    say(rank, "--version %s: no MPI_TASK_MULTIPLE here, so it runs as pure", version->name);
+    say(rank, "--version %s: no MPI_TASK_MULTIPLE here, so it runs as pure", version->label.name);
     return find_version("pure");
 }
 
@@ -50,10 +43,11 @@ static void print_result(const struct options *options, const struct state *stat
     printf(
         "ifsker %s: %d x %d points, %d fields, %d pieces, %d steps, %d ranks, %d threads: %.6f s, "
         "%.2f million points/s, checksum %016llx%s\n",
-        options->version->name, shape->longitudes, shape->latitudes, shape->fields, options->pieces,
-        options->steps, state->ranks, options->version->task_multiple ? omp_get_max_threads() : 1,
-        seconds, seconds > 0.0 ? points / seconds * 1e-6 : 0.0, (unsigned long long)sum,
-        options->check ? ", checked" : "");
+        options->version->label.name, shape->longitudes, shape->latitudes, shape->fields,
+        options->pieces, options->steps, state->ranks,
+        options->version->task_multiple ? omp_get_max_threads() : 1, seconds,
+        seconds > 0.0 ? points / seconds * 1e-6 : 0.0, (unsigned long long)sum,
+        options->arguments.check ? ", checked" : "");
 }
 
 static int run(const struct options *options, int rank, int provided) {
@@ -65,8 +59,8 @@ static int run(const struct options *options, int rank, int provided) {
     chosen.version = version;
     struct state state;
     make_state(&state, &options->shape, MPI_COMM_WORLD);
-    bool right = !options->check || comes_back(&state, &chosen, version->way);
-    struct start *start = options->check ? remember_start(&state) : NULL;
+    bool right = !options->arguments.check || comes_back(&state, &chosen, version->way);
+    struct start *start = options->arguments.check ? remember_start(&state) : NULL;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begun = MPI_Wtime();
     version->make_steps(&state, (struct phases){true, true, true}, options->steps, options->pieces,
@@ -82,21 +76,12 @@ static int run(const struct options *options, int rank, int provided) {
     return right ? all_right : wrong_result;
 }
 
+const char program_name[] = "ifsker";
+
 int main(int argc, char **argv) {
     struct options options;
     read_options(argc, argv, &options);
-    int provided = 0, rank = 0, code = 0;
-    MPI_Init_thread(&argc, &argv, options.problem[0] ? 0 : level_to_ask(options.version),
-                    &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (options.problem[0]) {
-        say(rank, "%s", options.problem);
-        code = bad_input;
-    } else if (!options.help) {
-        code = run(&options, rank, provided);
-    } else if (rank == 0) {
-        print_usage();
-    }
-    MPI_Finalize();
-    return code;
+    const bool tasks = options.version && options.version->task_multiple;
+    return run_program(&argc, &argv, &options.arguments,
+                       tasks ? task_level_to_ask() : MPI_THREAD_SINGLE, run, &options, print_usage);
 }

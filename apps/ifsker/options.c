@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command line. It is read before MPI is initialized, for the version says at which level; so
- * what is wrong is kept, for rank 0 to say it once.
+ * The command line, and the versions.
  */
 #include "ifsker.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
@@ -23,58 +20,41 @@ static const char usage[] =
     "versions:\n";
 
 static const struct version versions[] = {
-    {"pure", "MPI only: a rank a core, one message after the other", false, blocking,
+    {{"pure", "MPI only: a rank a core, one message after the other"},
+     false,
+     blocking,
      make_steps_pure},
-    {"interop-blk", "tasks call MPI_Send and MPI_Recv, by MPI_TASK_MULTIPLE", true, blocking,
+    {{"interop-blk", "tasks call MPI_Send and MPI_Recv, by MPI_TASK_MULTIPLE"},
+     true,
+     blocking,
      make_steps_tasks},
-    {"interop-nonblk", "tasks call MPI_Isend, MPI_Irecv and TAMPI_Iwait", true, bound,
+    {{"interop-nonblk", "tasks call MPI_Isend, MPI_Irecv and TAMPI_Iwait"},
+     true,
+     bound,
      make_steps_tasks},
 };
-enum { count = sizeof versions / sizeof *versions };
+enum { size = sizeof *versions, count = sizeof versions / size };
 
 const struct version *find_version(const char *name) {
-    for (int i = 0; i < count; ++i)
-        if (strcmp(versions[i].name, name) == 0)
-            return &versions[i];
-    return NULL;
+    return find_label(versions, count, size, name);
 }
 
 void print_usage(void) {
     fputs(usage, stdout);
-    for (int i = 0; i < count; ++i)
-        printf("  %-15s %s\n", versions[i].name, versions[i].summary);
-}
-
-static bool number(const char *text, int least, int *value, char **end) {
-    enum { most = 1 << 20 };
-    errno = 0;
-    const long found = strtol(text, end, 10);
-    *value = (int)found;
-    return errno == 0 && *end != text && found >= least && found <= most;
-}
-
-static bool whole_number(const char *text, int least, int *value) {
-    char *end;
-    return number(text, least, value, &end) && *end == '\0';
-}
-
-static bool grid(const char *text, struct shape *shape) {
-    char *end;
-    return number(text, 1, &shape->longitudes, &end) && *end == 'x' &&
-           whole_number(end + 1, 1, &shape->latitudes);
+    print_labels(versions, count, size, 15);
 }
 
 static bool read_value(const char *name, const char *value, struct options *options) {
     if (strcmp(name, "--version") == 0)
         return (options->version = find_version(value)) != NULL;
     if (strcmp(name, "--grid") == 0)
-        return grid(value, &options->shape);
+        return read_pair(value, &options->shape.longitudes, &options->shape.latitudes);
     if (strcmp(name, "--fields") == 0)
-        return whole_number(value, 1, &options->shape.fields);
+        return read_number(value, 1, most_things, &options->shape.fields);
     if (strcmp(name, "--steps") == 0)
-        return whole_number(value, 0, &options->steps);
+        return read_number(value, 0, most_things, &options->steps);
     if (strcmp(name, "--pieces") == 0)
-        return whole_number(value, 1, &options->pieces);
+        return read_number(value, 1, most_things, &options->pieces);
     return false;
 }
 
@@ -83,19 +63,5 @@ void read_options(int argc, char **argv, struct options *options) {
                                 .shape = {1280, 512, 16},
                                 .steps = 200,
                                 .pieces = 2};
-    for (int i = 1; i < argc; ++i) {
-        const char *name = argv[i];
-        if (strcmp(name, "--help") == 0) {
-            options->help = true;
-        } else if (strcmp(name, "--check") == 0) {
-            options->check = true;
-        } else {
-            const char *value = i + 1 < argc ? argv[++i] : NULL;
-            if (value && read_value(name, value, options))
-                continue;
-            snprintf(options->problem, sizeof options->problem, "bad option %s%s%s; see --help",
-                     name, value ? " " : "", value ? value : "");
-            return;
-        }
-    }
+    read_words(argc, argv, &options->arguments, read_value, options);
 }

@@ -9,16 +9,10 @@
  * piece. That of the next step cannot overtake it: it is sent when the answer has come.
  */
 #include "ifsker.h"
+#include "tampi.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int TAMPI_Iwait(MPI_Request *request, MPI_Status *status);
-#pragma weak TAMPI_Iwait
-
-bool can_bind(void) {
-    return TAMPI_Iwait != NULL;
-}
 
 struct tasks {
     const struct state *state;

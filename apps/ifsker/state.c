@@ -6,8 +6,6 @@
 #include "ifsker.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,25 +14,6 @@ enum {
     line = 64 /* bytes; the transforms of all fields begin at such an address */
 };
 static const double pi = 3.14159265358979323846;
-
-void say(int rank, const char *format, ...) {
-    if (rank != 0)
-        return;
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "ifsker: %s\n", text);
-}
-
-void *need(void *memory, const char *what) {
-    if (!memory) {
-        say(0, "no memory for %s", what);
-        MPI_Abort(MPI_COMM_WORLD, no_memory);
-    }
-    return memory;
-}
 
 static size_t whole_lines(size_t bytes) {
     return (bytes + line - 1) / line * line;
@@ -122,7 +101,6 @@ void free_state(struct state *state) {
     free(state->filter);
 }
 
-/* Of the bits of all values and of where they are, on whichever rank. */
 uint64_t checksum(const struct state *state) {
     const size_t size = strip_size(state, state->rank);
     const size_t points = (size_t)state->shape.longitudes * (size_t)state->shape.latitudes;
@@ -130,13 +108,8 @@ uint64_t checksum(const struct state *state) {
         (size_t)first_longitude(state, state->rank) * (size_t)state->shape.latitudes;
     uint64_t sum = 0;
     for (int field = 0; field < state->shape.fields; ++field)
-        for (size_t i = 0; i < size; ++i) {
-            uint64_t bits;
-            memcpy(&bits, in_strip(state, field, 0) + i, sizeof bits);
-            const uint64_t place = (uint64_t)field * points + first + i;
-            bits = (bits ^ place * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
-            sum += bits ^ bits >> 31;
-        }
+        for (size_t i = 0; i < size; ++i)
+            sum += value_sum(in_strip(state, field, 0)[i], (uint64_t)field * points + first + i);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, state->comm);
     return sum;
 }

@@ -12,17 +12,17 @@ static void print_result(const struct options *options, int ranks, const struct 
     const double updates = (double)options->rows * options->columns * options->steps;
     printf("stencil %s: %d x %d cells, %d strips, %d steps, %d ranks, %d threads: %.6f s, "
            "%.1f million cells/s, moved %ld, checksum %016llx%s\n",
-           options->version->name, options->rows, options->columns, options->strips, options->steps,
-           ranks, omp_get_max_threads(), all->seconds,
+           options->version->label.name, options->rows, options->columns, options->strips,
+           options->steps, ranks, omp_get_max_threads(), all->seconds,
            all->seconds > 0.0 ? updates / all->seconds * 1e-6 : 0.0, all->moved,
-           (unsigned long long)all->sum, options->check ? ", as the exact solution" : "");
+           (unsigned long long)all->sum, options->arguments.check ? ", as the exact solution" : "");
 }
 
 static int run(const struct options *options, int rank, int provided) {
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks > 1 && !options->version->ranks) {
-        say(rank, "--version %s has one rank, not %d", options->version->name, ranks);
+        say(rank, "--version %s has one rank, not %d", options->version->label.name, ranks);
         return bad_input;
     }
     if (provided < MPI_THREAD_MULTIPLE) {
@@ -44,20 +44,11 @@ static int run(const struct options *options, int rank, int provided) {
     return all_right;
 }
 
+const char program_name[] = "stencil";
+
 int main(int argc, char **argv) {
     struct options options;
     read_options(argc, argv, &options);
-    int provided = 0, rank = 0, code = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (options.problem[0]) {
-        say(rank, "%s", options.problem);
-        code = bad_input;
-    } else if (!options.help) {
-        code = run(&options, rank, provided);
-    } else if (rank == 0) {
-        print_usage();
-    }
-    MPI_Finalize();
-    return code;
+    return run_program(&argc, &argv, &options.arguments, MPI_THREAD_MULTIPLE, run, &options,
+                       print_usage);
 }

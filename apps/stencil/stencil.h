@@ -10,19 +10,17 @@
 #ifndef STENCIL_H
 #define STENCIL_H
 
+#include "program.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Exit codes. */
-enum { all_right = 0, wrong_result = 1, bad_input = 2, not_here = 3, no_memory = 4 };
 
 struct options {
     const struct version *version;
     int rows, columns, strips, steps;
     int period; /* steps between two calls of the balancer; 0: never */
-    bool check, help;
-    char problem[256]; /* what is wrong with the command line */
+    struct arguments arguments;
 };
 
 /* Rows of the matrix, with one more on either side. It may move between ranks as it is. */
@@ -46,7 +44,7 @@ struct outcome {
 };
 
 struct version {
-    const char *name, *summary;
+    struct label label;
     bool ranks; /* may have more than one */
     void (*run)(const struct options *options, struct outcome *found);
 };
@@ -56,7 +54,6 @@ void read_options(int argc, char **argv, struct options *options);
 void print_usage(void);
 
 /* ---- strip.c ---- */
-void say(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t strip_bytes(int rows, int columns);
 struct strip *new_strip(int first, int rows, int columns);
 /* The start, of one row; rows before the first and after the last are the halo. */

@@ -3,13 +3,12 @@
  * A strip, its kernel, and the exact solution. The matrix begins as a sum of two waves that are
  * zero on the border. A step only makes each of them smaller, by a factor that is known.
  */
+#include "share.h"
 #include "stencil.h"
 
 #include <float.h>
 #include <math.h>
 #include <mpi.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,17 +18,6 @@ static const struct wave {
 } waves[] = {{1, 1, 1.0}, {3, 2, 0.5}};
 enum { wave_count = sizeof waves / sizeof *waves };
 static const double pi = 3.14159265358979323846;
-
-void say(int rank, const char *format, ...) {
-    if (rank != 0)
-        return;
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "stencil: %s\n", text);
-}
 
 size_t strip_bytes(int rows, int columns) {
     return sizeof(struct strip) + 2 * ((size_t)rows + 2) * ((size_t)columns + 2) * sizeof(double);
@@ -109,12 +97,9 @@ void look_at(struct strip *strip, const struct options *options, struct outcome 
         const int place = strip->first + row;
         const struct profile profile = profile_of(options, place, options->steps);
         for (int column = 0; column < strip->columns; ++column) {
-            uint64_t bits;
-            memcpy(&bits, &here[column], sizeof bits);
             const uint64_t at = (uint64_t)place * (uint64_t)strip->columns + (uint64_t)column;
-            bits = (bits ^ at * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
-            found->sum += bits ^ bits >> 31;
-            if (options->check) {
+            found->sum += value_sum(here[column], at);
+            if (options->arguments.check) {
                 const double error = fabs(here[column] - value(&profile, column));
                 if (!(error <= found->error))
                     found->error = error;

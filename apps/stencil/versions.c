@@ -7,6 +7,7 @@
  * nearest rows of its neighbours. Its loop is its thread's alone, or it is a taskloop: threads that
  * are done with their strips take rows of it. How many are offered to them is left to the runtime.
  */
+#include "share.h"
 #include "stencil.h"
 
 #include "sennit_balance.h"
@@ -37,7 +38,7 @@ void run_plain(const struct options *options, struct outcome *found) {
 
 /* ---- objects ---- */
 
-static void need(const char *what, int code) {
+static void succeed(const char *what, int code) {
     if (code == MPI_SUCCESS)
         return;
     say(0, "%s failed", what);
@@ -47,14 +48,15 @@ static void need(const char *what, int code) {
 /* The neighbours are the strips above and below; `row`: -1 or `rows` is beyond ours. */
 static void receive_row(sennit_objects *set, int object, int other, struct strip *strip, int row) {
     const size_t bytes = (size_t)strip->columns * sizeof(double);
-    need("sennit_object_recv", sennit_object_recv(set, object, other, 0,
-                                                  row_of(strip, strip->now, row) + 1, bytes, NULL));
+    succeed(
+        "sennit_object_recv",
+        sennit_object_recv(set, object, other, 0, row_of(strip, strip->now, row) + 1, bytes, NULL));
 }
 
 static void send_row(sennit_objects *set, int object, int other, struct strip *strip, int row) {
     const size_t bytes = (size_t)strip->columns * sizeof(double);
-    need("sennit_object_send",
-         sennit_object_send(set, object, other, 0, row_of(strip, strip->now, row) + 1, bytes));
+    succeed("sennit_object_send",
+            sennit_object_send(set, object, other, 0, row_of(strip, strip->now, row) + 1, bytes));
 }
 
 static void relax(struct strip *strip, bool shared) {
@@ -77,9 +79,9 @@ static void make_step(sennit_objects *set, const struct options *options, int ob
         receive_row(set, object, above, strip, -1);
     if (step > 0 && below < options->strips)
         receive_row(set, object, below, strip, strip->rows);
-    need("sennit_object_begin", sennit_object_begin(set, object));
+    succeed("sennit_object_begin", sennit_object_begin(set, object));
     relax(strip, shared);
-    need("sennit_object_end", sennit_object_end(set, object));
+    succeed("sennit_object_end", sennit_object_end(set, object));
     strip->now = 1 - strip->now;
     const bool last = step + 1 == options->steps;
     if (!last && above >= 0)
@@ -88,28 +90,24 @@ static void make_step(sennit_objects *set, const struct options *options, int ob
         send_row(set, object, below, strip, strip->rows - 1);
 }
 
-static int first_of(int count, int parts, int i) {
-    return (int)((long)count * i / parts);
-}
-
 static sennit_objects *make_strips(const struct options *options) {
     sennit_objects *set = NULL;
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    need("sennit_objects_create",
-         sennit_objects_create(MPI_COMM_WORLD, options->strips, SENNIT_OBJECT_MEMORY, &set));
-    need("sennit_objects_speed", sennit_objects_speed(set, omp_get_max_threads()));
+    succeed("sennit_objects_create",
+            sennit_objects_create(MPI_COMM_WORLD, options->strips, SENNIT_OBJECT_MEMORY, &set));
+    succeed("sennit_objects_speed", sennit_objects_speed(set, omp_get_max_threads()));
     const int end = first_of(options->strips, ranks, rank + 1);
     for (int object = first_of(options->strips, ranks, rank); object < end; ++object) {
         const int first = first_of(options->rows, options->strips, object);
         const int rows = first_of(options->rows, options->strips, object + 1) - first;
         struct strip *strip = new_strip(first, rows, options->columns);
-        need("sennit_objects_add_memory",
-             sennit_objects_add_memory(set, object, strip, strip_bytes(rows, options->columns)));
-        need("sennit_objects_position", sennit_objects_position(set, object, 0, object, 0));
+        succeed("sennit_objects_add_memory",
+                sennit_objects_add_memory(set, object, strip, strip_bytes(rows, options->columns)));
+        succeed("sennit_objects_position", sennit_objects_position(set, object, 0, object, 0));
     }
-    need("sennit_objects_commit", sennit_objects_commit(set));
+    succeed("sennit_objects_commit", sennit_objects_commit(set));
     const int *local;
     const int count = sennit_objects_local(set, &local);
     /* By the thread that will compute it: its memory is near then. */
@@ -134,7 +132,7 @@ static void run(const struct options *options, struct outcome *found, bool share
             make_step(set, options, local[i], step, shared);
         if (options->period && (step + 1) % options->period == 0 && step + 1 < options->steps) {
             sennit_balance_info info;
-            need("sennit_balance", sennit_balance(set, &info));
+            succeed("sennit_balance", sennit_balance(set, &info));
             found->moved += (long)info.moved;
             count = sennit_objects_local(set, &local);
         }
@@ -143,7 +141,7 @@ static void run(const struct options *options, struct outcome *found, bool share
     found->seconds = MPI_Wtime() - start;
     for (int i = 0; i < count; ++i)
         look_at(sennit_object_data(set, local[i]), options, found);
-    need("sennit_objects_free", sennit_objects_free(&set));
+    succeed("sennit_objects_free", sennit_objects_free(&set));
 }
 
 void run_objects(const struct options *options, struct outcome *found) {

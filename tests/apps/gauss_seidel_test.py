@@ -14,64 +14,40 @@ that goes on from a checkpoint ends as one that was never interrupted; bad input
 usage: gauss_seidel_test.py [--sennit BIN | --mpiexec BIN --library LIB] --program BIN [TEST...]
 """
 
-import argparse
 import os
 import re
 import struct
-import subprocess
-import sys
 import tempfile
-import unittest
 import zlib
 
-OPTIONS = argparse.Namespace()
+import program
+
 # Neither size is a multiple of its block's, nor of the ranks.
 ODD = "--size 97x61 --block 10x9 --iterations 7"
-STOCK = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_WAIT_POLICY": "passive"}
-
-
-def run(ranks, threads, arguments, preload="", **environment):
-    """(exit code, stdout, lines of the program on stderr). No rank: the program by itself, for Open MPI's mpiexec takes
-    seconds to end a job that failed."""
-    start = ([OPTIONS.sennit, "run", "-n", str(ranks), "--threads", str(threads)] if OPTIONS.sennit
-             else [OPTIONS.mpiexec, "-n", str(ranks)]) if ranks else []
-    if preload: # into the ranks, not into mpiexec
-        start += ["env", f"LD_PRELOAD={preload}"]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    done = subprocess.run([*start, OPTIONS.program, *arguments.split()], text=True, timeout=120, capture_output=True,
-                          stdin=subprocess.DEVNULL, check=False,
-                          env=inherited | environment | ({} if OPTIONS.sennit else STOCK | {"OMP_NUM_THREADS": str(threads)}))
-    said = [line.partition("gauss-seidel: ")[2] for line in done.stderr.splitlines() if "gauss-seidel: " in line]
-    return done.returncode, done.stdout, said
+RESULT = re.compile(r"checksum ([0-9a-f]{16})(, as the serial solver's)?\n")
 
 
 def versions():
     """as the program lists them: those in Fortran are there if it was built with them"""
-    code, text, _ = run(0, 1, "--help")
+    code, text, _ = program.run(0, 1, "--help")
     found = re.findall(r"^  ([a-z][\w-]+) ", text.partition("versions:\n")[2], re.MULTILINE)
     assert code == 0 and len(found) in (7, 9), text
     return found
 
 
-class Case(unittest.TestCase):
-    def good(self, ranks, threads, arguments, **environment):
+class Case(program.Case):
+    def checksum(self, ranks, threads, arguments, before=(), **environment):
         """(checksum, lines on stderr)"""
-        code, text, said = run(ranks, threads, arguments, **environment)
-        found = re.search(r"checksum ([0-9a-f]{16})(, as the serial solver's)?\n", text)
-        self.assertTrue(code == 0 and found and ("--check" not in arguments.split() or found[2]), (code, arguments, text, said))
+        found, said = self.good(ranks, threads, arguments, RESULT, before, **environment)
+        self.assertTrue("--check" not in arguments.split() or found[2], arguments)
         return found[1], said
-
-    def bad(self, ranks, arguments, line):
-        code, text, said = run(ranks, 1, arguments)
-        self.assertEqual((code, text.count("checksum"), said), (2, 0, [line]))
 
 
 class Versions(Case):
     def test_every_version_gives_the_serial_grid(self):
         sums = set()
         for version in versions():
-            checksum, said = self.good(3, 2, f"--version {version} {ODD} --check")
+            checksum, said = self.checksum(3, 2, f"--version {version} {ODD} --check")
             self.assertEqual(said, [])
             sums.add(checksum)
         self.assertEqual(len(sums), 1)
@@ -81,17 +57,17 @@ class Shapes(Case):
     def test_one_thread(self):
         """A task that blocks in MPI must not keep it from others."""
         for version in ("sentinel", "interop-blk", "interop-nonblk", "detach"):
-            self.good(2, 1, f"--version {version} {ODD} --check")
+            self.checksum(2, 1, f"--version {version} {ODD} --check")
 
     def test_policies(self):
         for version in ("interop-blk", "interop-nonblk"):
             for policy in ("fifo", "fa"):
-                self.good(3, 2, f"--version {version} {ODD} --check", SENNIT_POLICY=policy)
+                self.checksum(3, 2, f"--version {version} {ODD} --check", SENNIT_POLICY=policy)
 
     def test_one_rank_and_one_row_each(self):
-        self.good(1, 2, f"{ODD} --check")
-        self.good(3, 1, "--size 3x5 --block 2 --iterations 9 --check")
-        self.good(2, 2, "--size 40 --block 64 --iterations 0 --check")
+        self.checksum(1, 2, f"{ODD} --check")
+        self.checksum(3, 1, "--size 3x5 --block 2 --iterations 9 --check")
+        self.checksum(2, 2, "--size 40 --block 64 --iterations 0 --check")
 
 
 class Stock(Case):
@@ -102,18 +78,19 @@ class Stock(Case):
         for version in versions():
             arguments = f"--version {version} {ODD} --check"
             if version == "detach":
-                self.assertEqual(run(0, 2, arguments)[::2],
+                self.assertEqual(program.run(0, 2, arguments)[::2],
                                  (3, ["--version detach needs MPIX_Detach: start the program with 'sennit run'"]))
                 continue
-            checksum, said = self.good(2, 2, arguments)
+            checksum, said = self.checksum(2, 2, arguments)
             fallback = [f"--version {version}: no MPI_TASK_MULTIPLE here, so it runs as sentinel"]
             self.assertEqual(said, fallback if version.startswith("interop") else [])
             sums.add(checksum)
         self.assertEqual(len(sums), 1)
 
     def test_detach_on_the_stock_openmp_runtime(self):
-        """With Sennit's library for MPI alone, whose thread runs the callbacks."""
-        self.good(2, 2, f"--version detach {ODD} --check", preload=OPTIONS.library, MPIX_DETACH="progress")
+        """With Sennit's library for MPI alone, whose thread runs the callbacks: in the ranks, not in mpiexec."""
+        preload = ("env", f"LD_PRELOAD={program.OPTIONS.library}")
+        self.checksum(2, 2, f"--version detach {ODD} --check", before=preload, MPIX_DETACH="progress")
 
 
 class WithFolder(Case):
@@ -126,19 +103,19 @@ class WithFolder(Case):
 class Files(WithFolder):
     def needs(self, what):
         """A build without the library refuses the option."""
-        _, _, said = run(0, 1, f"--version pure --iterations 0 {what} {self.folder}/none/file")
+        _, _, said = program.run(0, 1, f"--version pure --iterations 0 {what} {self.folder}/none/file")
         if said and "this build is without" in said[0]:
             self.skipTest(said[0])
 
     def test_a_restarted_run_ends_as_one_that_was_never_interrupted(self):
         self.needs("--restart")
         size, path = "--size 50x70 --block 16", f"{self.folder}/half.h5"
-        whole, _ = self.good(2, 2, f"{size} --iterations 30")
-        part, _ = self.good(2, 2, f"{size} --iterations 17 --checkpoint {path} --checkpoint-every 5")
+        whole, _ = self.checksum(2, 2, f"{size} --iterations 30")
+        part, _ = self.checksum(2, 2, f"{size} --iterations 17 --checkpoint {path} --checkpoint-every 5")
         self.assertNotEqual(part, whole)
         self.assertEqual(os.listdir(self.folder), ["half.h5"])
         for ranks, version in ((3, "interop-blk"), (1, "forkjoin")):
-            again, _ = self.good(ranks, 2, f"--version {version} --block 16 --iterations 30 --restart {path} --check")
+            again, _ = self.checksum(ranks, 2, f"--version {version} --block 16 --iterations 30 --restart {path} --check")
             self.assertEqual(again, whole)
         self.bad(2, f"--restart {path} --iterations 3", f"{path} has 17 iterations already, --iterations asks for 3")
         self.bad(0, f"--restart {path} --size 9",
@@ -152,7 +129,7 @@ class Files(WithFolder):
     def test_a_picture(self):
         self.needs("--picture")
         path = f"{self.folder}/grid.png"
-        self.good(2, 1, f"--size 1100x20 --iterations 2 --picture {path}")
+        self.checksum(2, 1, f"--size 1100x20 --iterations 2 --picture {path}")
         with open(path, "rb") as file:
             data = file.read()
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
@@ -177,10 +154,10 @@ class Input(WithFolder):
 
     def test_heat_sources(self):
         own = self.source_file("# two\n\n 0.0 0.0 1.0 2.5  # the corner\n0.5 1.0 1.0 2.5\n")
-        default, _ = self.good(1, 1, "--size 20 --iterations 3")
-        self.assertEqual(self.good(3, 1, f"--size 20 --iterations 3 --check --sources {own}")[0], default)
+        default, _ = self.checksum(1, 1, "--size 20 --iterations 3")
+        self.assertEqual(self.checksum(3, 1, f"--size 20 --iterations 3 --check --sources {own}")[0], default)
         other = self.source_file("0.3 0 0.4 -1e3\n")
-        self.assertNotEqual(self.good(2, 1, f"--size 20 --iterations 3 --check --sources {other}")[0], default)
+        self.assertNotEqual(self.checksum(2, 1, f"--size 20 --iterations 3 --check --sources {other}")[0], default)
         for text, line, problem in (("0 0 1 1\n0 0 1\n", 2, "expected four numbers: X Y RANGE TEMPERATURE"),
                                     ("0 0 1 1 1\n", 1, "expected four numbers: X Y RANGE TEMPERATURE"),
                                     ("\n0 0 1 1x\n", 2, "expected four numbers: X Y RANGE TEMPERATURE"),
@@ -194,16 +171,11 @@ class Input(WithFolder):
         self.bad(0, f"--sources {self.folder}/none", f"{self.folder}/none: No such file or directory")
 
     def test_bad_options(self):
-        for arguments in ("--version fastest", "--size 0", "--size 5x", "--size 5x5x5", "--block 1e3", "--iterations -1",
-                          "--sweeps 5", "--size"):
-            self.bad(0, arguments, f"bad option {arguments}; see --help")
+        self.bad_options("--version fastest", "--size 0", "--size 5x", "--size 5x5x5", "--block 1e3", "--iterations -1",
+                         "--sweeps 5", "--size")
         self.bad(0, "--checkpoint-every 5", "--checkpoint-every needs --checkpoint FILE")
         self.bad(3, "--size 2", "2 rows cannot be dealt to 3 ranks")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for name in ("--sennit", "--mpiexec", "--library", "--program"):
-        parser.add_argument(name)
-    rest = parser.parse_known_args(namespace=OPTIONS)[1]
-    unittest.main(argv=[sys.argv[0], *rest])
+    program.main()

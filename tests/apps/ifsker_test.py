@@ -13,45 +13,21 @@ and exit code 2.
 usage: ifsker_test.py [--sennit BIN | --mpiexec BIN] --program BIN [TEST...]
 """
 
-import argparse
-import os
 import re
-import subprocess
-import sys
-import unittest
 
-OPTIONS = argparse.Namespace()
+import program
+
 VERSIONS = ("pure", "interop-blk", "interop-nonblk")
 # Nothing is a multiple of the ranks, or of the pieces.
 ODD = "--grid 19x7 --fields 5 --steps 6 --pieces 3 --check"
-STOCK = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_WAIT_POLICY": "passive"}
+RESULT = re.compile(r"checksum ([0-9a-f]{16}), checked\n")
 
 
-def run(ranks, threads, arguments, **environment):
-    """(exit code, stdout, lines of the program on stderr). No rank: the program by itself, for Open MPI's mpiexec takes
-    seconds to end a job that failed."""
-    start = ([OPTIONS.sennit, "run", "-n", str(ranks), "--threads", str(threads)] if OPTIONS.sennit
-             else [OPTIONS.mpiexec, "-n", str(ranks)]) if ranks else []
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    done = subprocess.run([*start, OPTIONS.program, *arguments.split()], text=True, timeout=120, capture_output=True,
-                          stdin=subprocess.DEVNULL, check=False,
-                          env=inherited | environment | ({} if OPTIONS.sennit else STOCK | {"OMP_NUM_THREADS": str(threads)}))
-    said = [line.partition("ifsker: ")[2] for line in done.stderr.splitlines() if "ifsker: " in line]
-    return done.returncode, done.stdout, said
-
-
-class Case(unittest.TestCase):
-    def good(self, ranks, threads, arguments, **environment):
+class Case(program.Case):
+    def checksum(self, ranks, threads, arguments, **environment):
         """(checksum, lines on stderr)"""
-        code, text, said = run(ranks, threads, arguments, **environment)
-        found = re.search(r"checksum ([0-9a-f]{16}), checked\n", text)
-        self.assertTrue(code == 0 and found, (code, arguments, text, said))
+        found, said = self.good(ranks, threads, arguments, RESULT, **environment)
         return found[1], said
-
-    def bad(self, ranks, arguments, line):
-        code, text, said = run(ranks, 1, arguments)
-        self.assertEqual((code, text.count("checksum"), said), (2, 0, [line]))
 
 
 class Versions(Case):
@@ -59,7 +35,7 @@ class Versions(Case):
         sums = set()
         for version in VERSIONS:
             for ranks in (1, 2, 3):
-                checksum, said = self.good(ranks, 1 + ranks % 2, f"--version {version} {ODD}")
+                checksum, said = self.checksum(ranks, 1 + ranks % 2, f"--version {version} {ODD}")
                 self.assertEqual(said, [])
                 sums.add(checksum)
         self.assertEqual(len(sums), 1)
@@ -70,23 +46,23 @@ class Shapes(Case):
         for version in VERSIONS[1:]:
             for policy in ("fifo", "fa"):
                 for threads in (1, 2):
-                    self.good(3, threads, f"--version {version} {ODD}", SENNIT_POLICY=policy)
+                    self.checksum(3, threads, f"--version {version} {ODD}", SENNIT_POLICY=policy)
 
     def test_one_field_follows_the_exact_solution(self):
         """Of three ranks, two have no field to transform."""
         for version in VERSIONS:
-            self.good(3, 1, f"--version {version} --grid 16x3 --fields 1 --steps 200 --check")
+            self.checksum(3, 1, f"--version {version} --grid 16x3 --fields 1 --steps 200 --check")
 
     def test_small_ones(self):
         for arguments in ("--grid 3x1 --fields 2 --pieces 4 --steps 3", "--grid 4x65 --fields 3 --steps 2",
                           "--grid 8x2 --fields 9 --steps 0"):
             for version in VERSIONS:
-                self.good(3, 2, f"--version {version} {arguments} --check")
+                self.checksum(3, 2, f"--version {version} {arguments} --check")
 
     def test_long_messages(self):
         """Which are sent when the receiver is ready, and not before."""
         for version in VERSIONS:
-            self.good(2, 1, f"--version {version} --grid 256x128 --fields 3 --steps 3 --pieces 1 --check")
+            self.checksum(2, 1, f"--version {version} --grid 256x128 --fields 3 --steps 3 --pieces 1 --check")
 
 
 class Stock(Case):
@@ -95,7 +71,7 @@ class Stock(Case):
     def test_every_version(self):
         sums = set()
         for version in VERSIONS:
-            checksum, said = self.good(2, 2, f"--version {version} {ODD}")
+            checksum, said = self.checksum(2, 2, f"--version {version} {ODD}")
             fallback = [f"--version {version}: no MPI_TASK_MULTIPLE here, so it runs as pure"]
             self.assertEqual(said, [] if version == "pure" else fallback)
             sums.add(checksum)
@@ -104,24 +80,16 @@ class Stock(Case):
 
 class Input(Case):
     def test_bad_options(self):
-        for arguments in ("--version fastest", "--grid 0x5", "--grid 5", "--grid 5x5x5", "--fields 1e3", "--steps -1",
-                          "--pieces 0", "--sweeps 5", "--grid"):
-            self.bad(0, arguments, f"bad option {arguments}; see --help")
+        self.bad_options("--version fastest", "--grid 0x5", "--grid 5", "--grid 5x5x5", "--fields 1e3", "--steps -1",
+                         "--pieces 0", "--sweeps 5", "--grid")
         self.bad(3, "--grid 2x9", "2 longitudes cannot be dealt to 3 ranks")
         self.bad(0, "--grid 40000x40000", "40000 x 40000 points are more than a message can have")
         self.bad(0, "--grid 9x9 --fields 1048576 --pieces 1048576",
                  "1048576 pieces of 1048576 fields need more message tags than this MPI has")
 
     def test_help(self):
-        code, text, _ = run(0, 1, "--help")
-        self.assertEqual(code, 0)
-        for version in VERSIONS:
-            self.assertIn(f"\n  {version} ", text)
+        self.help_names(VERSIONS)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for name in ("--sennit", "--mpiexec", "--program"):
-        parser.add_argument(name)
-    rest = parser.parse_known_args(namespace=OPTIONS)[1]
-    unittest.main(argv=[sys.argv[0], *rest])
+    program.main()

@@ -13,111 +13,80 @@ exit code 2.
 usage: stencil_test.py [--sennit BIN | --mpiexec BIN] --program BIN [TEST...]
 """
 
-import argparse
-import os
 import re
-import subprocess
-import sys
-import unittest
 
-OPTIONS = argparse.Namespace()
+import program
+
 # Neither rows nor strips are a multiple of the ranks or the threads.
 ODD = "--size 61x43 --strips 7 --steps 9 --check"
 OBJECTS = ("objects", "shared")
-STOCK = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_WAIT_POLICY": "passive"}
+RESULT = re.compile(r"moved (\d+), checksum ([0-9a-f]{16}), as the exact solution\n")
 
 
-def run(ranks, threads, arguments, split="", **environment):
-    """(exit code, stdout, lines of the program on stderr). No rank: the program by itself, for Open MPI's mpiexec takes
-    seconds to end a job that failed."""
-    start = ([OPTIONS.sennit, "run", "-n", str(ranks), "--threads", str(threads)] if OPTIONS.sennit
-             else [OPTIONS.mpiexec, "-n", str(ranks)]) if ranks else []
-    if split:
-        start += ["--split", split]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    done = subprocess.run([*start, OPTIONS.program, *arguments.split()], text=True, timeout=120, capture_output=True,
-                          stdin=subprocess.DEVNULL, check=False,
-                          env=inherited | environment | ({} if OPTIONS.sennit else STOCK | {"OMP_NUM_THREADS": str(threads)}))
-    said = [line.partition("stencil: ")[2] for line in done.stderr.splitlines() if "stencil: " in line]
-    return done.returncode, done.stdout, said
-
-
-class Case(unittest.TestCase):
-    def good(self, ranks, threads, arguments, split="", **environment):
-        """(checksum, how many objects moved)"""
-        code, text, said = run(ranks, threads, arguments, split, **environment)
-        found = re.search(r"moved (\d+), checksum ([0-9a-f]{16}), as the exact solution\n", text)
-        self.assertTrue(code == 0 and found and not said, (code, arguments, text, said))
+class Case(program.Case):
+    def checksum(self, ranks, threads, arguments, split="", **environment):
+        """(checksum, how many objects moved); `split`: of --split of sennit run"""
+        before = ("--split", split) if split else ()
+        found, said = self.good(ranks, threads, arguments, RESULT, before, **environment)
+        self.assertEqual(said, [])
         return found[2], int(found[1])
-
-    def bad(self, ranks, arguments, line):
-        code, text, said = run(ranks, 1, arguments)
-        self.assertEqual((code, text.count("checksum"), said), (2, 0, [line]))
 
 
 class Versions(Case):
     def test_all_give_the_same_cells(self):
-        sums = {self.good(1, threads, f"--version openmp {ODD}", split)[0] for threads in (1, 2) for split in ("", "auto")}
+        sums = {self.checksum(1, threads, f"--version openmp {ODD}", split)[0]
+                for threads in (1, 2) for split in ("", "auto")}
         for version in OBJECTS:
             for ranks in (1, 2, 3):
                 for split in ("", "auto"):
-                    sums.add(self.good(ranks, 1 + ranks % 2, f"--version {version} {ODD}", split)[0])
+                    sums.add(self.checksum(ranks, 1 + ranks % 2, f"--version {version} {ODD}", split)[0])
         self.assertEqual(len(sums), 1)
 
 
 class Shapes(Case):
     def test_objects_that_move(self):
-        expected, _ = self.good(1, 1, f"--version openmp {ODD}")
+        expected, _ = self.checksum(1, 1, f"--version openmp {ODD}")
         for version in OBJECTS:
-            found, moved = self.good(3, 2, f"--version {version} {ODD} --period 2", SENNIT_BALANCE="rotate")
+            found, moved = self.checksum(3, 2, f"--version {version} {ODD} --period 2", SENNIT_BALANCE="rotate")
             self.assertEqual((found, moved), (expected, 4 * 7))
 
     def test_policies(self):
-        sums = {self.good(2, 2, f"--version {version} {ODD}", SENNIT_POLICY=policy)[0]
+        sums = {self.checksum(2, 2, f"--version {version} {ODD}", SENNIT_POLICY=policy)[0]
                 for version in OBJECTS for policy in ("fifo", "fa")}
         self.assertEqual(len(sums), 1)
 
     def test_split_by_a_number(self):
-        sums = {self.good(1, 2, f"--version {version} {ODD}", "4")[0] for version in (*OBJECTS, "openmp")}
+        sums = {self.checksum(1, 2, f"--version {version} {ODD}", "4")[0] for version in (*OBJECTS, "openmp")}
         self.assertEqual(len(sums), 1)
 
     def test_few_and_small_strips(self):
         for version in OBJECTS:
-            self.good(3, 2, f"--version {version} --size 5x1 --strips 5 --steps 12 --check")
-            self.good(3, 1, f"--version {version} --size 40 --strips 2 --steps 5 --check")  # one rank has none
-            self.good(2, 2, f"--version {version} --size 40 --strips 4 --steps 0 --check")
+            self.checksum(3, 2, f"--version {version} --size 5x1 --strips 5 --steps 12 --check")
+            self.checksum(3, 1, f"--version {version} --size 40 --strips 2 --steps 5 --check")  # one rank has none
+            self.checksum(2, 2, f"--version {version} --size 40 --strips 4 --steps 0 --check")
 
 
 class Stock(Case):
     """Objects need MPI alone, and a rank waits for rows of the step before only. So any OpenMP runtime will do."""
 
     def test_every_version(self):
-        sums = {self.good(1, 2, f"--version openmp {ODD}")[0]}
+        sums = {self.checksum(1, 2, f"--version openmp {ODD}")[0]}
         for version in OBJECTS:
             for ranks in (1, 2):
-                sums.add(self.good(ranks, 2, f"--version {version} {ODD}")[0])
+                sums.add(self.checksum(ranks, 2, f"--version {version} {ODD}")[0])
         self.assertEqual(len(sums), 1)
 
 
 class Input(Case):
     def test_bad_options(self):
-        for arguments in ("--version fastest", "--size 0", "--size 5x", "--size 5x5x5", "--strips 1e3", "--steps -1",
-                          "--period x", "--sweeps 5", "--size"):
-            self.bad(0, arguments, f"bad option {arguments}; see --help")
+        self.bad_options("--version fastest", "--size 0", "--size 5x", "--size 5x5x5", "--strips 1e3", "--steps -1",
+                         "--period x", "--sweeps 5", "--size")
         self.bad(0, "--size 9 --strips 10", "9 rows cannot be dealt to 10 strips")
         self.bad(2, "--version openmp", "--version openmp has one rank, not 2")
 
     def test_help(self):
-        code, text, _ = run(0, 1, "--help")
-        self.assertEqual(code, 0)
-        for version in (*OBJECTS, "openmp"):
-            self.assertIn(f"\n  {version} ", text)
+        self.help_names((*OBJECTS, "openmp"))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for name in ("--sennit", "--mpiexec", "--program"):
-        parser.add_argument(name)
-    rest = parser.parse_known_args(namespace=OPTIONS)[1]
-    unittest.main(argv=[sys.argv[0], *rest])
+    program.main()
