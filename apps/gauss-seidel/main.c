@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One run: options, the grid's start, iterations with checkpoints between them, what is asked for
- * at the end. docs/user/gauss-seidel.md describes the program.
+ * at the end. docs/user/applications.md describes the program.
  */
 #include "gauss_seidel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One run: options, the start, steps, checks. docs/user/ifsker.md describes the program.
+ * One run: options, the start, steps, checks. docs/user/applications.md describes the program.
  */
 #include "ifsker.h"
 #include "tampi.h"
