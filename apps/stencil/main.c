@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One run: options, steps, the outcome of all ranks. docs/user/applications.md describes the program.
+ * One run: options, steps, the outcome of all ranks. docs/user/applications.md describes the
+ * program.
  */
 #include "stencil.h"
 

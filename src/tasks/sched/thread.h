@@ -58,7 +58,7 @@ class Thread {
     bool sleeps_at_once() const {
         const virt::RankFiber &own = *own_flow();
         return own.carrier.load(std::memory_order_relaxed) ? own.calls->keeps_others(own)
-                                                          : crowded() && flow();
+                                                           : crowded() && flow();
     }
 
     // Its processor time; as a rank fiber, on all kernel threads that run it. The difference of two
