@@ -282,7 +282,7 @@ void add_for_hydra(std::vector<std::string> &line, const std::vector<Launch> &pr
 void add_for_openmpi(std::vector<std::string> &line, const std::string &mpiexec,
                      const std::vector<Launch> &programs) {
     if (geteuid() == 0)
-        line.push_back("--allow-run-as-root");
+        line.emplace_back("--allow-run-as-root");
     // Called with its folder, as here, it puts that in front of the ranks' PATH: commands of a
     // Python environment would become the system's.
     if (lies_in_path(mpiexec) && !any_has(programs, LauncherEffect::prefix))
