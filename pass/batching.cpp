@@ -140,7 +140,7 @@ class Planning {
 std::string title_of(const CallBase &call) {
     const StringRef name = name_of_call(call);
     if (const Collective *what = collective(call))
-        return title(name, received_place(*what, call));
+        return title(name, received_buffer(*what, call));
     return title(
         name, call.getArgOperand(is_exchange(call) ? Exchange::kReceived : PointToPoint::kBuffer));
 }

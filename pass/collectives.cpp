@@ -151,22 +151,22 @@ bool is_in_place(const Value *memory) {
     return address && (address->isOne() || address->isMinusOne());
 }
 
-SmallVector<Place, 2> places_of(const Collective &what, const CallBase &call) {
-    SmallVector<Place, 2> places;
+SmallVector<Buffer, 2> buffers_of(const Collective &what, const CallBase &call) {
+    SmallVector<Buffer, 2> buffers;
     for (const Part &part : ArrayRef(what.parts, what.part_count)) {
         if (!is_in_place(call.getArgOperand(part.memory)))
-            places.push_back({call.getArgOperand(part.memory), part.is_received});
+            buffers.push_back({call.getArgOperand(part.memory), part.is_received});
         if (part.length == Part::each)
             for (const unsigned numbers : {part.count, part.places()})
-                places.push_back({call.getArgOperand(numbers), false});
+                buffers.push_back({call.getArgOperand(numbers), false});
     }
-    return places;
+    return buffers;
 }
 
-const Value *received_place(const Collective &what, const CallBase &call) {
-    for (const Place &place : places_of(what, call))
-        if (place.is_written)
-            return place.memory;
+const Value *received_buffer(const Collective &what, const CallBase &call) {
+    for (const Buffer &buffer : buffers_of(what, call))
+        if (buffer.is_written)
+            return buffer.memory;
     return nullptr;
 }
 

@@ -45,14 +45,14 @@ bool moves_collectives();
 // Null: `call` is something else, or they are not moved.
 const Collective *collective(const llvm::CallBase &call);
 
-struct Place {
+struct Buffer {
     llvm::Value *memory;
     bool is_written;
 };
 // Of all memory that is in use until the call is over.
-llvm::SmallVector<Place, 2> places_of(const Collective &what, const llvm::CallBase &call);
+llvm::SmallVector<Buffer, 2> buffers_of(const Collective &what, const llvm::CallBase &call);
 // Of what the call brings. Null: nothing.
-const llvm::Value *received_place(const Collective &what, const llvm::CallBase &call);
+const llvm::Value *received_buffer(const Collective &what, const llvm::CallBase &call);
 // Is it MPI_IN_PLACE, of MPICH or of Open MPI?
 bool is_in_place(const llvm::Value *memory);
 // Null: it may be started before it is waited for. Else why not.

@@ -46,9 +46,9 @@ bool is_nobodys_business(const Instruction &instruction) {
 
 } // namespace
 
-SmallVector<Operation::Buffer, 2> Operation::buffers() const {
+SmallVector<Buffer, 2> Operation::buffers() const {
     if (collective)
-        return places_of(*collective, *call);
+        return buffers_of(*collective, *call);
     if (receives && sends)
         return {{call->getArgOperand(Exchange::kReceived), true},
                 {call->getArgOperand(Exchange::kSent), false}};
@@ -98,8 +98,8 @@ namespace {
 // Of two operations: is there a pair of buffers, at least one of which is written, like that?
 template <class Test>
 bool any_pair(const Operation &one, const Operation &other, Test test) {
-    for (const Operation::Buffer &first : one.buffers())
-        for (const Operation::Buffer &second : other.buffers())
+    for (const Buffer &first : one.buffers())
+        for (const Buffer &second : other.buffers())
             if ((first.is_written || second.is_written) && test(first.memory, second.memory))
                 return true;
     return false;
@@ -133,7 +133,7 @@ bool Operations::may_follow(ArrayRef<Operation> under_way, const Operation &next
 
 bool Operations::status_is_disjoint(ArrayRef<Operation> operations, const Operation &next) const {
     const auto disjoint = [&](const Operation &one, const Operation &other) {
-        return !one.status || all_of(other.buffers(), [&](const Operation::Buffer &buffer) {
+        return !one.status || all_of(other.buffers(), [&](const Buffer &buffer) {
             return buffers_.disjoint(one.status, buffer.memory);
         });
     };
@@ -149,7 +149,7 @@ Crossing Operations::near(ArrayRef<Operation> under_way, const Value *memory, bo
     for (const Operation &one : under_way) {
         if (one.status && !buffers_.disjoint(memory, one.status))
             return Crossing::never;
-        for (const Operation::Buffer &buffer : one.buffers()) {
+        for (const Buffer &buffer : one.buffers()) {
             if ((!writes && !buffer.is_written) || buffers_.disjoint(memory, buffer.memory))
                 continue;
             if (buffers_.of_one_object(memory, buffer.memory))
@@ -174,17 +174,16 @@ Crossing Operations::crossing_access(ArrayRef<Operation> under_way, const Touch 
 
 bool Operations::is_out_of_reach(const Operation &operation, const CallBase &call) const {
     return none_of(operation.buffers(),
-                   [&](const Operation::Buffer &buffer) {
+                   [&](const Buffer &buffer) {
                        return buffers_.touched_by(call, buffer.memory, buffer.is_written);
                    }) &&
            !(operation.status && buffers_.touched_by(call, operation.status, true));
 }
 
 bool Operations::is_hidden_from(const Operation &operation, const CallBase &call) const {
-    return all_of(operation.buffers(),
-                  [&](const Operation::Buffer &buffer) {
-                      return buffers_.hidden_from(call, buffer.memory);
-                  }) &&
+    return all_of(
+               operation.buffers(),
+               [&](const Buffer &buffer) { return buffers_.hidden_from(call, buffer.memory); }) &&
            (!operation.status || buffers_.hidden_from(call, operation.status));
 }
 

@@ -25,7 +25,6 @@ struct Operation {
     const char *refusal;            // why it has to be waited for where it stands; null: it has not
     const Collective *collective = nullptr;
 
-    using Buffer = Place;
     llvm::SmallVector<Buffer, 2> buffers() const;
     bool is_exchange() const { return receives && sends && !collective; }
     // Is there one for each round of the loop, if that goes round?

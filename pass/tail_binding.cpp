@@ -86,8 +86,8 @@ Candidate candidate_of(CallBase &call) {
                 Exchange::kStatus};
     if (const Collective *what = collective(call)) {
         Candidate found = {&call, what->name, nullptr, true, false, &call, {}, std::nullopt, what};
-        for (const Place &place : places_of(*what, call))
-            found.buffers.push_back({place.memory, place.is_written});
+        for (const Buffer &buffer : buffers_of(*what, call))
+            found.buffers.push_back({buffer.memory, buffer.is_written});
         return found;
     }
     const bool for_all = is_wait_for_all(call);
@@ -256,7 +256,7 @@ bool bind_tail_calls(Function &entry, Aliases &aliases, Remarks &remarks) {
         const std::string reason = binding.obstacle(candidate);
         const std::string name =
             title(candidate.name, candidate.collective
-                                      ? received_place(*candidate.collective, *candidate.call)
+                                      ? received_buffer(*candidate.collective, *candidate.call)
                                       : candidate.buffers[0].memory);
         if (candidate.receives && !candidate.collective)
             Remarks::warn(

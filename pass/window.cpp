@@ -224,7 +224,7 @@ void Windows::touch_in_loop(const Touch &touch, bool inside, const Loop &loop,
     if (!range && !inside)
         range = ranges_.find_variable(touch, loop);
     const bool met = range && any_of(chosen(under_way), [&](const Operation &one) {
-                         return any_of(one.buffers(), [&](const Operation::Buffer &buffer) {
+                         return any_of(one.buffers(), [&](const Buffer &buffer) {
                              return (touch.writes || buffer.is_written) &&
                                     ranges_.meets(*range, buffer.memory, loop);
                          });

@@ -215,7 +215,7 @@ class EdgeHeap {
 class TaskStore {
   public:
     explicit TaskStore(bool with_vertices)
-        : stride_(with_vertices ? sizeof(Place) : sizeof(Task)) {}
+        : stride_(with_vertices ? sizeof(TaskAndVertex) : sizeof(Task)) {}
 
     // A rank's places.
     struct Share {
@@ -226,7 +226,7 @@ class TaskStore {
 
     Task &operator[](std::uint32_t index) { return *task_at(index); }
     const Task &operator[](std::uint32_t index) const { return *task_at(index); }
-    Vertex &vertex(std::uint32_t index) { return place(index).vertex; }
+    Vertex &vertex(std::uint32_t index) { return both(index).vertex; }
     std::uint32_t rank_of(std::uint32_t index) const { return owners_[index / kAtOnce]; }
     static std::uint32_t index_of(const Vertex &vertex) {
         return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item));
@@ -238,13 +238,13 @@ class TaskStore {
     void prefetch_vertex(std::uint32_t index) const {
         if (stride_ == sizeof(Task))
             return;
-        __builtin_prefetch(&place(index).vertex, 1);
+        __builtin_prefetch(&both(index).vertex, 1);
     }
     // ... and when these are here, the vertices before it.
     void prefetch_predecessors(std::uint32_t index) const {
         if (!task_at(index)->has_vertex)
             return;
-        const Vertex &vertex = place(index).vertex;
+        const Vertex &vertex = both(index).vertex;
         for (int i = 0; i < vertex.predecessor_count; ++i)
             __builtin_prefetch(vertex.predecessors[i], 1);
     }
@@ -274,7 +274,7 @@ class TaskStore {
     }
     Vertex &make_vertex(std::uint32_t index, const std::vector<Vertex *> &predecessors) {
         const auto count = static_cast<std::uint32_t>(predecessors.size());
-        Vertex &vertex = *new (&place(index).vertex) Vertex;
+        Vertex &vertex = *new (&both(index).vertex) Vertex;
         vertex.item = reinterpret_cast<void *>(std::uintptr_t{index});
         Vertex **const room = task_at(index)->room_before(count);
         vertex.predecessors = room ? room : far_.make(count);
@@ -302,11 +302,11 @@ class TaskStore {
     }
 
   private:
-    struct Place {
+    struct TaskAndVertex {
         Task task;
         Vertex vertex;
     };
-    static_assert(sizeof(Place) == 2 * 64);
+    static_assert(sizeof(TaskAndVertex) == 2 * 64);
 
     void free(Share &share, std::uint32_t index) {
         half_free_[index] = false;
@@ -315,8 +315,8 @@ class TaskStore {
     Task *task_at(std::uint32_t index) const {
         return reinterpret_cast<Task *>(begin_ + index * stride_);
     }
-    Place &place(std::uint32_t index) const {
-        return *reinterpret_cast<Place *>(begin_ + index * stride_);
+    TaskAndVertex &both(std::uint32_t index) const {
+        return *reinterpret_cast<TaskAndVertex *>(begin_ + index * stride_);
     }
     void refill(Share &share) {
         const auto room = static_cast<std::uint32_t>(pages_.bytes() / stride_);

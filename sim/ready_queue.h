@@ -10,7 +10,7 @@
 namespace sennit::sim {
 
 // Ready tasks in a policy's order: least key first. A task whose key changes is pushed once more.
-// Entries that no longer hold are found out when they come up (`holds(key, task)`), so nobody has
+// Keys that no longer hold are found out when they come up (`holds(key, task)`), so nobody has
 // to know where a task stands: that would cost a cache miss for each step in the heap.
 class ReadyQueue {
   public:
@@ -33,8 +33,8 @@ class ReadyQueue {
     template <class Holds>
     std::uint32_t pop(Holds holds, std::uint32_t none) {
         while (!heap_.empty()) {
-            const Entry first = heap_[0];
-            const Entry last = heap_.back();
+            const Keyed first = heap_[0];
+            const Keyed last = heap_.back();
             heap_.pop_back();
             if (!heap_.empty())
                 sink(0, last);
@@ -47,9 +47,9 @@ class ReadyQueue {
     template <class Holds>
     void tidy(Holds holds) {
         std::size_t kept = 0;
-        for (const Entry &entry : heap_)
-            if (holds(entry.key, entry.task))
-                heap_[kept++] = entry;
+        for (const Keyed &keyed : heap_)
+            if (holds(keyed.key, keyed.task))
+                heap_[kept++] = keyed;
         heap_.resize(kept);
         for (std::size_t at = kept / 4 + 1; at-- > 0;)
             if (at < kept)
@@ -57,22 +57,22 @@ class ReadyQueue {
     }
 
   private:
-    struct Entry {
+    struct Keyed {
         std::uint64_t key;
         std::uint32_t task;
     };
 
-    void rise(std::size_t at, Entry entry) {
+    void rise(std::size_t at, Keyed keyed) {
         while (at > 0) {
             const std::size_t parent = (at - 1) / 4;
-            if (heap_[parent].key <= entry.key)
+            if (heap_[parent].key <= keyed.key)
                 break;
             heap_[at] = heap_[parent];
             at = parent;
         }
-        heap_[at] = entry;
+        heap_[at] = keyed;
     }
-    void sink(std::size_t at, Entry entry) {
+    void sink(std::size_t at, Keyed keyed) {
         for (;;) {
             const std::size_t child = 4 * at + 1;
             if (child >= heap_.size())
@@ -82,15 +82,15 @@ class ReadyQueue {
             for (std::size_t other = child + 1; other < end; ++other)
                 if (heap_[other].key < heap_[least].key)
                     least = other;
-            if (entry.key <= heap_[least].key)
+            if (keyed.key <= heap_[least].key)
                 break;
             heap_[at] = heap_[least];
             at = least;
         }
-        heap_[at] = entry;
+        heap_[at] = keyed;
     }
 
-    std::vector<Entry> heap_;
+    std::vector<Keyed> heap_;
 };
 
 } // namespace sennit::sim

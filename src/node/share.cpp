@@ -88,13 +88,13 @@ Hold Share::borrow() {
 }
 
 Hold Share::take(int near) {
-    const Entry entry(*this);
-    return entry ? take_inside(near) : Hold{};
+    const Inside inside(*this);
+    return inside ? take_inside(near) : Hold{};
 }
 
 void Share::give(Hold hold) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return;
     note_end(hold);
     // The process itself waits. So its threads that are awake wait for other processes.
@@ -103,8 +103,8 @@ void Share::give(Hold hold) {
 }
 
 Hold Share::go_on(Hold rested, int near) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return {};
     answer(slot_->cores);
     Hold hold;
@@ -131,8 +131,8 @@ Hold Share::begin_use(Hold hold, int near) {
 }
 
 std::optional<Hold> Share::take_while(const std::atomic<std::int32_t> &needed, int near) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return Hold{};
     std::optional<Hold> hold = try_take(near);
     if (!*hold && running_.load(std::memory_order_relaxed) > 0)
@@ -141,8 +141,8 @@ std::optional<Hold> Share::take_while(const std::atomic<std::int32_t> &needed, i
 }
 
 Hold Share::take_spare(const std::atomic<std::int32_t> &needed, int near) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return {};
     Hold hold = try_take(near);
     if (!hold)
@@ -218,8 +218,8 @@ bool Share::give_inside(Hold hold) {
 }
 
 void Share::rest(Hold hold) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return;
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();
@@ -235,8 +235,8 @@ void Share::rest(Hold hold) {
 }
 
 void Share::sleep(Hold rested) {
-    const Entry entry(*this);
-    if (entry)
+    const Inside inside(*this);
+    if (inside)
         give_what_rests(awake_.fetch_sub(1, std::memory_order_acq_rel) - 1, rested);
 }
 
@@ -424,8 +424,8 @@ void Share::give_recalled(Hold hold) {
 
 Hold Share::leave(Hold hold) {
     count_recalled(hold);
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return {};
     if (hold) {
         note_end(hold);
@@ -446,8 +446,8 @@ Hold Share::leave(Hold hold) {
 }
 
 int Share::ask(int most) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return 0;
     CoreUse &use = slot_->cores;
     use.asked_until_ns.store(monotonic_ns() + kAskedNs, std::memory_order_relaxed);
@@ -479,8 +479,8 @@ int Share::ask(int most) {
 }
 
 void Share::tell(sennit_pool_state &state) {
-    const Entry entry(*this);
-    if (!entry)
+    const Inside inside(*this);
+    if (!inside)
         return;
     const auto job_of = [&](int slot) {
         return slot == kNobody ? 0 : board_->slot(slot).job.load(std::memory_order_relaxed);

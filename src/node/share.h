@@ -142,14 +142,14 @@ class Share {
     void be_patient(bool more);
 
     // A thread inside: end() waits until there is none.
-    class Entry {
+    class Inside {
       public:
-        explicit Entry(Share &share) : share_(share) {
+        explicit Inside(Share &share) : share_(share) {
             share.inside_.fetch_add(1, std::memory_order_seq_cst);
         }
-        ~Entry() { share_.inside_.fetch_sub(1, std::memory_order_release); }
-        Entry(const Entry &) = delete;
-        Entry &operator=(const Entry &) = delete;
+        ~Inside() { share_.inside_.fetch_sub(1, std::memory_order_release); }
+        Inside(const Inside &) = delete;
+        Inside &operator=(const Inside &) = delete;
         // seq_cst with end(): end() sees that we are in, or we see that it is over.
         explicit operator bool() const { return share_.on_.load(std::memory_order_seq_cst); }
 

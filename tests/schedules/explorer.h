@@ -232,7 +232,7 @@ class Explorer {
 
   private:
     // Of a thread, but for its stack.
-    struct Place {
+    struct ThreadState {
         fcontext::fcontext_t context = nullptr;
         bool ended = false;
         Action next;
@@ -247,11 +247,11 @@ class Explorer {
         std::uint32_t turn = 0;
         Hash seen; // what it has read
     };
-    struct Thread : Place {
+    struct Thread : ThreadState {
         std::unique_ptr<std::byte[]> stack;
         std::byte *top() const { return stack.get() + kStackBytes; }
     };
-    static_assert(std::is_trivially_copyable_v<Place>);
+    static_assert(std::is_trivially_copyable_v<ThreadState>);
     // A state from which there are several ways, or one. Schedules share their first choices.
     struct Choice {
         unsigned open;        // who else could go on, a bit each

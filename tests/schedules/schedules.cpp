@@ -371,7 +371,7 @@ bool Explorer::begin_threads() {
     version_ = 1;
     begin_test();
     for (Thread &thread : threads_) {
-        static_cast<Place &>(thread) = Place();
+        static_cast<ThreadState &>(thread) = ThreadState();
         thread.context = fcontext::make_fcontext(thread.top(), kStackBytes, start);
         switch_to(thread); // to its begin
     }
@@ -386,7 +386,7 @@ void Explorer::each_piece(Do with) {
         with(piece.data(), piece.size());
     g_arena.each_piece(with);
     for (Thread &thread : threads_) {
-        with(static_cast<Place *>(&thread), sizeof(Place));
+        with(static_cast<ThreadState *>(&thread), sizeof(ThreadState));
         with(thread.context,
              static_cast<std::size_t>(thread.top() - static_cast<std::byte *>(thread.context)));
     }

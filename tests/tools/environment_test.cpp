@@ -30,9 +30,9 @@ class Environment : public ::testing::Test {
     }
     Plan plan_of(std::vector<std::string> command,
                  std::map<std::string, std::string> outer = {}) const {
-        Request request = request_;
-        request.command = std::move(command);
-        return make_plan(request, *installation_, reader(std::move(outer)));
+        JobSpec spec = spec_;
+        spec.command = std::move(command);
+        return make_plan(spec, *installation_, reader(std::move(outer)));
     }
 
     static std::string value(const Plan &plan, const std::string &name) {
@@ -46,7 +46,7 @@ class Environment : public ::testing::Test {
 
     TemporaryFolder folder_;
     std::optional<Installation> installation_;
-    Request request_;
+    JobSpec spec_;
 };
 
 TEST_F(Environment, OfAnMpiProgramPreloadsTheLibraryOfItsMpi) {
@@ -80,9 +80,9 @@ TEST_F(Environment, OfVirtualRanksAsksNoMpiForOneAddressOnAllRanks) {
 }
 
 TEST_F(Environment, CarriesWhatWasAskedFor) {
-    request_.threads = 3;
-    request_.policy = "lifo";
-    request_.trace = "/tmp/trace";
+    spec_.threads = 3;
+    spec_.policy = "lifo";
+    spec_.trace = "/tmp/trace";
     Plan made = plan("through-middle");
     set_local_ranks(made, 4, 8, reader({}));
     EXPECT_EQ(value(made, "OMP_NUM_THREADS"), "3");
@@ -106,10 +106,10 @@ TEST_F(Environment, ComesInFrontOfAddressSanitizer) {
     EXPECT_EQ(options({}), "verify_asan_link_order=0");
     EXPECT_EQ(options({{"ASAN_OPTIONS", "a=1"}}), "a=1:verify_asan_link_order=0");
     EXPECT_EQ(options({{"ASAN_OPTIONS", "verify_asan_link_order=1"}}), "(not set)");
-    request_.settings = {{"ASAN_OPTIONS", "b=2"}};
+    spec_.settings = {{"ASAN_OPTIONS", "b=2"}};
     const Plan made = plan("sanitized-program", {{"LD_PRELOAD", "x.so"}, {"ASAN_OPTIONS", "a=1"}});
     EXPECT_EQ(made.settings.back().value, "b=2:verify_asan_link_order=0");
-    request_.settings.clear();
+    spec_.settings.clear();
     EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", "x.so"}}), "ASAN_OPTIONS"), "(not set)");
 }
 
@@ -154,15 +154,15 @@ TEST_F(Environment, AProgramWithoutMpiAndOpenMpRunsAsItIsUnlessItsMpiIsNamed) {
     EXPECT_TRUE(made.runs_as_it_is);
     EXPECT_TRUE(made.settings.empty());
     EXPECT_TRUE(contains(made.warning.value_or(""), "neither MPI nor OpenMP"));
-    request_.mpi = MpiKind::mpich;
+    spec_.mpi = MpiKind::mpich;
     EXPECT_EQ(value(plan("plain"), "LD_PRELOAD"), lib("libsennit-mpich.so"));
 }
 
 TEST_F(Environment, BindsThreadsInTheWordsOfOpenMp) {
-    request_.bind = parse_bind("numa");
+    spec_.bind = parse_bind("numa");
     EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PROC_BIND"), "true");
     EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PLACES"), "numa_domains");
-    request_.bind = parse_bind("none");
+    spec_.bind = parse_bind("none");
     EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PROC_BIND"), "false");
     EXPECT_EQ(value(plan("openmp-by-runpath"), "OMP_PLACES"), "(not set)");
     EXPECT_TRUE(contains(failure_of([] { parse_bind("chip"); }), "use one of none, thread, core"));
@@ -172,7 +172,7 @@ TEST_F(Environment, OfAProgramWithoutOpenMpHasWhatRecordsTheTrace) {
     const std::string both = lib("libsennit-openmpi.so") + ":" + lib("libsennit-omp.so");
     EXPECT_EQ(value(plan("through-middle"), "LD_PRELOAD"), lib("libsennit-openmpi.so"));
     EXPECT_EQ(value(plan("through-middle", {{"SENNIT_TRACE", "/tmp/trace"}}), "LD_PRELOAD"), both);
-    request_.trace = "/tmp/trace";
+    spec_.trace = "/tmp/trace";
     EXPECT_EQ(value(plan("through-middle"), "LD_PRELOAD"), both);
     EXPECT_EQ(value(plan("openmp-by-runpath"), "LD_PRELOAD"), "(not set)");
 }
@@ -197,7 +197,7 @@ TEST_F(Environment, TheLauncherTellsTheMpiOfWhatComesLater) {
 }
 
 TEST_F(Environment, AnOpenMpiThatComesLaterIsPreloadedBehindOurs) {
-    request_.mpi = MpiKind::openmpi;
+    spec_.mpi = MpiKind::openmpi;
     fs::create_directories(folder_.path("mpi/bin"));
     fs::create_directories(folder_.path("mpi/lib"));
     folder_.write("mpi/bin/mpiexec", "");
@@ -223,7 +223,7 @@ TEST_F(Environment, RanksShareTheProcessorsUnlessThreadsAreSaid) {
     EXPECT_EQ(threads(1, 8, {}), "(not set)");
     EXPECT_EQ(threads(4, std::nullopt, {}), "(not set)");
     EXPECT_EQ(threads(4, 8, {{"OMP_NUM_THREADS", "3"}}), "(not set)");
-    request_.threads = 5;
+    spec_.threads = 5;
     EXPECT_EQ(threads(4, 8, {}), "5");
 }
 
@@ -248,7 +248,7 @@ TEST(ShellWords, AreQuotedWhereAShellWouldChangeThem) {
 // Their folder is on a path that the system bounds; a launcher's name for a job is not.
 TEST_F(Environment, JobsWithLongOrStrangeNamesMeetInFoldersOfTheirOwn) {
     const auto job = [&](const std::string &name) {
-        return virtual_job(request_, reader({{"PMIX_NAMESPACE", name}}));
+        return virtual_job(spec_, reader({{"PMIX_NAMESPACE", name}}));
     };
     EXPECT_EQ(job("prterun-node7-1234"), "prterun-node7-1234");
     const std::string host(60, 'h');

@@ -20,7 +20,7 @@
 #include <vector>
 
 using namespace sennit::sched;
-using Place = ReadyQueue::Place;
+using End = ReadyQueue::End;
 using sennit::FutexWord;
 
 namespace {
@@ -37,12 +37,12 @@ int value(Item *node) {
 TEST(ReadyQueue, FrontIsLastInFirstOutAndBackIsFirstInFirstOut) {
     ReadyQueue queue;
     TestItem a(1), b(2), c(3);
-    queue.push(&a, Place::front);
-    queue.push(&b, Place::front);
-    queue.push(&c, Place::back);
+    queue.push(&a, End::front);
+    queue.push(&b, End::front);
+    queue.push(&c, End::back);
     EXPECT_EQ(queue.count(), 3u);
     EXPECT_EQ(value(queue.take_front()), 2);
-    EXPECT_EQ(value(queue.steal(Place::back)), 3);
+    EXPECT_EQ(value(queue.steal(End::back)), 3);
     EXPECT_EQ(value(queue.take_front()), 1);
     EXPECT_EQ(queue.take_front(), nullptr);
     EXPECT_EQ(queue.count(), 0u);
@@ -53,7 +53,7 @@ TEST(ReadyQueue, HighestPriorityFirstThenOrder) {
     TestItem items[] = {TestItem(0),    TestItem(1, 5),  TestItem(2, 1023),
                         TestItem(3, 5), TestItem(4, 64), TestItem(5)};
     for (TestItem &item : items)
-        queue.push(&item, Place::back);
+        queue.push(&item, End::back);
     for (int expected : {2, 4, 1, 3, 0, 5})
         EXPECT_EQ(value(queue.take_front()), expected);
 }
@@ -61,17 +61,17 @@ TEST(ReadyQueue, HighestPriorityFirstThenOrder) {
 TEST(ReadyQueue, AThiefAlsoGetsTheHighestPriority) {
     ReadyQueue queue;
     TestItem low(1), high(2, 7);
-    queue.push(&high, Place::back);
-    queue.push(&low, Place::back);
-    EXPECT_EQ(value(queue.steal(Place::back)), 2);
-    EXPECT_EQ(value(queue.steal(Place::back)), 1);
+    queue.push(&high, End::back);
+    queue.push(&low, End::back);
+    EXPECT_EQ(value(queue.steal(End::back)), 2);
+    EXPECT_EQ(value(queue.steal(End::back)), 1);
 }
 
 TEST(ReadyQueue, ConditionalTakeLooksOnlyAtTheFront) {
     ReadyQueue queue;
     TestItem a(1), b(2);
-    queue.push(&a, Place::back);
-    queue.push(&b, Place::back);
+    queue.push(&a, End::back);
+    queue.push(&b, End::back);
     EXPECT_EQ(queue.take_front_if(
                   [](const Item *n) { return static_cast<const TestItem *>(n)->value == 2; }),
               nullptr);
@@ -81,20 +81,20 @@ TEST(ReadyQueue, ConditionalTakeLooksOnlyAtTheFront) {
 TEST(ReadyQueue, ConditionalTheftLooksOnlyAtTheGivenEnd) {
     ReadyQueue queue;
     TestItem first(1), last(2), high(3, 7), higher(4, 9);
-    queue.push(&first, Place::back);
-    queue.push(&last, Place::back);
+    queue.push(&first, End::back);
+    queue.push(&last, End::back);
     const auto is = [](int wanted) {
         return [=](const Item *n) { return static_cast<const TestItem *>(n)->value == wanted; };
     };
-    EXPECT_EQ(queue.steal_if(Place::back, is(1)), nullptr);
-    EXPECT_EQ(value(queue.steal_if(Place::back, is(2))), 2);
-    queue.push(&high, Place::back);
-    queue.push(&higher, Place::back);
-    EXPECT_EQ(queue.steal_if(Place::front, is(3)), nullptr); // it is not the highest one
-    EXPECT_EQ(value(queue.steal_if(Place::front, is(4))), 4);
-    EXPECT_EQ(value(queue.steal_if(Place::back, is(3))), 3);
-    EXPECT_EQ(value(queue.steal_if(Place::back, is(1))), 1);
-    EXPECT_EQ(queue.steal_if(Place::back, is(1)), nullptr);
+    EXPECT_EQ(queue.steal_if(End::back, is(1)), nullptr);
+    EXPECT_EQ(value(queue.steal_if(End::back, is(2))), 2);
+    queue.push(&high, End::back);
+    queue.push(&higher, End::back);
+    EXPECT_EQ(queue.steal_if(End::front, is(3)), nullptr); // it is not the highest one
+    EXPECT_EQ(value(queue.steal_if(End::front, is(4))), 4);
+    EXPECT_EQ(value(queue.steal_if(End::back, is(3))), 3);
+    EXPECT_EQ(value(queue.steal_if(End::back, is(1))), 1);
+    EXPECT_EQ(queue.steal_if(End::back, is(1)), nullptr);
     EXPECT_EQ(queue.count(), 0u);
 }
 
@@ -103,7 +103,7 @@ TEST(ReadyQueue, BatchKeepsOrder) {
     std::vector<std::unique_ptr<TestItem>> items;
     for (int i = 0; i < 10; ++i) {
         items.push_back(std::make_unique<TestItem>(i));
-        victim.push(items.back().get(), Place::back);
+        victim.push(items.back().get(), End::back);
     }
     EXPECT_EQ(victim.steal_batch(thief, 4), 0); // it is empty
     EXPECT_EQ(thief.steal_batch(victim, 4), 4);
@@ -132,10 +132,10 @@ TEST(ReadyQueue, StressOwnerAgainstThieves) {
     for (int t = 0; t < 2; ++t)
         thieves.emplace_back([&] {
             while (total.load() < kItems)
-                count(queue.steal(Place::back));
+                count(queue.steal(End::back));
         });
     for (int i = 0; i < kItems; ++i) {
-        queue.push(items[static_cast<std::size_t>(i)].get(), i % 2 ? Place::front : Place::back);
+        queue.push(items[static_cast<std::size_t>(i)].get(), i % 2 ? End::front : End::back);
         if (i % 3 == 0)
             count(queue.take_front());
     }

@@ -48,7 +48,7 @@ TEST(Sound, AReadyQueueKnowsWhereEachPriorityIs) {
     const auto sound = [&] { return queue.is_sound(); };
     EXPECT_TRUE(sound());
     for (Item &item : all)
-        queue.push(&item, ReadyQueue::Place::back);
+        queue.push(&item, ReadyQueue::End::back);
     expect_seen(all[1].priority, 5, sound);           // it is in the ring
     expect_seen(all[4].priority, 3, sound);           // it is in another list
     expect_seen(all[3].prev, &all[4], sound);         // not the one before
@@ -147,7 +147,7 @@ TEST(SoundDeathTest, AQueueThatIsDamagedEndsTheProgram) {
     std::vector<Item> all = items({3, 3});
     ReadyQueue queue;
     for (Item &item : all)
-        queue.push(&item, ReadyQueue::Place::back);
+        queue.push(&item, ReadyQueue::End::back);
     all[0].next = nullptr;
     EXPECT_DEATH(
         {

@@ -12,26 +12,26 @@
 
 #include <memory>
 
-using sennit::virt::Place;
 using sennit::virt::RankFiber;
+using sennit::virt::Stage;
 
 namespace {
 
-void take(RankFiber &fiber, std::initializer_list<Place> places) {
-    for (const Place place : places)
-        fiber.go(place);
+void take(RankFiber &fiber, std::initializer_list<Stage> places) {
+    for (const Stage stage : places)
+        fiber.go(stage);
 }
 
 } // namespace
 
 TEST(States, ARankFiberLeavesHomeAndComesBack) {
-    using enum Place;
+    using enum Stage;
     RankFiber fiber;
     take(fiber,
          {waiting, ready, running, ready, running, waiting, ready, running, returning, home});
     take(fiber, {waiting, ready, returning, home, home}); // wanted there, then another thread's
     take(fiber, {waiting, gone, home});
-    EXPECT_EQ(fiber.place.load(), home);
+    EXPECT_EQ(fiber.stage.load(), home);
 }
 
 TEST(States, WhatRestsIsNotToBeLeft) {
@@ -50,10 +50,10 @@ constexpr const char *kLine = "^sennit: .*:[0-9]+: assertion failed: .*\n$";
 
 TEST(StatesDeathTest, ARankFiberThatWaitsDoesNotRun) {
     RankFiber fiber;
-    fiber.go(Place::waiting);
-    EXPECT_DEATH(fiber.go(Place::running), kLine);
-    fiber.go(Place::ready);
-    EXPECT_DEATH(fiber.go(Place::home), kLine);
+    fiber.go(Stage::waiting);
+    EXPECT_DEATH(fiber.go(Stage::running), kLine);
+    fiber.go(Stage::ready);
+    EXPECT_DEATH(fiber.go(Stage::home), kLine);
 }
 
 TEST(StatesDeathTest, ATaskIsQueuedOnceAndCompletesOnce) {

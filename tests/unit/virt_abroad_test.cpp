@@ -65,7 +65,7 @@ void be_host(Shared &shared) {
     pthread_t thread;
     if (!flow.fiber || pthread_create(&thread, nullptr, main_flow, &flow) != 0)
         _exit(1);
-    while (flow.fiber->place.load() != Place::waiting)
+    while (flow.fiber->stage.load() != Stage::waiting)
         sched_yield();
     shared.waits.store(true);
     for (;;)
@@ -208,7 +208,7 @@ TEST(RankFibers, AreUsedAgainThoughSomebodyHasRungForThem) {
     EXPECT_TRUE(crew.end(*first));
     crew.ring(*first, nullptr);
     EXPECT_EQ(crew.add(), first);
-    EXPECT_EQ(first->place.load(), Place::home) << "where a ring has no effect";
+    EXPECT_EQ(first->stage.load(), Stage::home) << "where a ring has no effect";
     EXPECT_TRUE(crew.end(*first));
 }
 

@@ -25,13 +25,13 @@ enum class Way {
     says_that_it_sleeps_late, // idle()
     marks_then_lists,         // a ring in two steps
 };
-enum class Place { away, waiting, ready, running };
+enum class Stage { away, waiting, ready, running };
 
 struct FiberTurns {
     int changed = 0; // the fiber goes on for good when all have changed something
     int seen_changes = 0;
     bool saw_change = false; // the home thread
-    Place place = Place::away;
+    Stage stage = Stage::away;
     bool rung = false, marked = false, locked = false;
     bool is_over = false; // the first ringer has rung, or was killed
     int sleeping = 0, searching = 0, wakes = 0;
@@ -42,7 +42,7 @@ struct FiberTurns {
 };
 
 bool others_ready(const FiberTurns &s) {
-    return s.place == Place::ready || s.rung;
+    return s.stage == Stage::ready || s.rung;
 }
 
 // FUTEX_WAKE of one.
@@ -96,7 +96,7 @@ Outcome home_step(FiberTurns &s, Way way) {
     if (pc != kParks && pc != kLooks)
         return ring_step(s, pc, way);
     if ((pc == kParks) == (way != Way::looks_before_it_waits))
-        s.place = Place::waiting;
+        s.stage = Stage::waiting;
     else
         s.saw_change = s.changed != s.seen_changes;
     if (pc == kParks)
@@ -126,13 +126,13 @@ enum WorkStep {
 // Until all have changed something, it waits again, for what it has not seen yet.
 void run(FiberTurns &s, int worker) {
     s.seen_changes = s.changed;
-    s.place = s.changed == kRingers ? Place::running : Place::away;
+    s.stage = s.changed == kRingers ? Stage::running : Stage::away;
     s.pc[kRingers + worker] = kSettle;
 }
 
 void judge(FiberTurns &s) {
-    if (s.place == Place::waiting)
-        s.place = Place::ready;
+    if (s.stage == Stage::waiting)
+        s.stage = Stage::ready;
 }
 
 // take_rung(), under the lock.
@@ -157,15 +157,15 @@ void take_step(FiberTurns &s, int &pc, Way way) {
 
 Outcome work_step(FiberTurns &s, int worker, Way way) {
     int &pc = s.pc[kRingers + worker];
-    if (s.place == Place::running)
+    if (s.stage == Stage::running)
         return Outcome::ended;
     if ((pc == kSettle || pc == kTake) && s.locked)
         return Outcome::waits;
     switch (pc) {
     case kSettle: // under the lock: as one step
-        s.place = Place::waiting;
+        s.stage = Stage::waiting;
         if (way != Way::does_not_look && s.changed != s.seen_changes)
-            s.place = Place::ready;
+            s.stage = Stage::ready;
         break;
     case kTake:
     case kUnmark:
@@ -174,7 +174,7 @@ Outcome work_step(FiberTurns &s, int worker, Way way) {
         return Outcome::ran;
     case kPick:
         s.locked = false;
-        if (s.place == Place::ready) {
+        if (s.stage == Stage::ready) {
             run(s, worker);
             return Outcome::ran;
         }
@@ -223,7 +223,7 @@ Outcome work_step(FiberTurns &s, int worker, Way way) {
 // The first tick that finds a fiber for which somebody has rung.
 Outcome watch_step(FiberTurns &s, Way way) {
     int &pc = s.pc[kWatcher];
-    if (s.place == Place::running || pc > kSearch)
+    if (s.stage == Stage::running || pc > kSearch)
         return Outcome::ended;
     if (pc == kTake && (s.locked || !s.is_over || !s.rung))
         return Outcome::waits;
@@ -233,7 +233,7 @@ Outcome watch_step(FiberTurns &s, Way way) {
     }
     if (pc == kPick)
         s.locked = false;
-    else if (s.place == Place::ready && s.sleeping != 0 && s.searching == 0)
+    else if (s.stage == Stage::ready && s.sleeping != 0 && s.searching == 0)
         wake_one(s);
     ++pc;
     return Outcome::ran;

@@ -58,7 +58,7 @@ class Model {
     }
 
   private:
-    enum Place : signed char {
+    enum Step : signed char {
         kDocked, // for worker 0, which makes the regions: at the join
         kFork,
         kRefill, // begin_part

@@ -130,8 +130,8 @@ TEST(Steals, LookLessAndLessOftenUntilThereIsATask) {
 
 TEST_F(Stealing, TakesItsOwnFirstAndManyOfALongQueue) {
     for (int i = 0; i < 40; ++i)
-        other_.queue.push(&items_[i], ReadyQueue::Place::back);
-    mine_.queue.push(&items_[40], ReadyQueue::Place::back);
+        other_.queue.push(&items_[i], ReadyQueue::End::back);
+    mine_.queue.push(&items_[40], ReadyQueue::End::back);
     Steals steals;
     EXPECT_EQ(steals.take(mine_), &items_[40]);
     EXPECT_EQ(other_.queue.count(), 40u);
@@ -146,7 +146,7 @@ TEST_F(Stealing, BriefTheftsAreDelayedAndNotForEver) {
     Steals steals;
     int in_vain = 0;
     for (int i = 0; i < kThefts; ++i) {
-        other_.queue.push(&items_[i], ReadyQueue::Place::back);
+        other_.queue.push(&items_[i], ReadyQueue::End::back);
         const std::uint64_t end = ticks() + 1'000'000 * ticks_per_us();
         while (steals.take(mine_) != &items_[i]) {
             ++in_vain;
@@ -159,7 +159,7 @@ TEST_F(Stealing, BriefTheftsAreDelayedAndNotForEver) {
 
 TEST_F(Stealing, NothingIsTakenFromAGroupThatHasNoTasks) {
     group_.has_tasks = false;
-    other_.queue.push(&items_[0], ReadyQueue::Place::back);
+    other_.queue.push(&items_[0], ReadyQueue::End::back);
     Steals steals;
     EXPECT_EQ(steals.take(mine_), nullptr);
 }
@@ -187,7 +187,7 @@ TEST_F(Members, SeeTheWorkOfTheirGroups) {
     Memberships members;
     members.enter(mine_, Worker::here());
     EXPECT_FALSE(members.any_work(nullptr));
-    other_.queue.push(&items_[0], ReadyQueue::Place::back);
+    other_.queue.push(&items_[0], ReadyQueue::End::back);
     EXPECT_TRUE(members.any_ready());
     EXPECT_TRUE(members.any_work(nullptr));
     EXPECT_FALSE(members.any_work(&mine_));

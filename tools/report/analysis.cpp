@@ -185,7 +185,7 @@ class PathFinder {
         Ns length; // of the path to its begin
         bool via_message;
     };
-    struct Place { // where a task is
+    struct Reached { // by a task
         PathPoint path;
         Ns ran = 0;
         PathPoint children;
@@ -199,12 +199,12 @@ class PathFinder {
     };
 
     void collect() {
-        places_.resize(job_.processes.size());
+        reached_.resize(job_.processes.size());
         created_.resize(job_.processes.size());
         edges_.resize(job_.processes.size());
         for (std::uint32_t p = 0; p < job_.processes.size(); ++p) {
             const Process &process = job_.processes[p];
-            places_[p].resize(process.tasks.size());
+            reached_[p].resize(process.tasks.size());
             created_[p].resize(process.tasks.size());
             auto &first = edges_[p];
             first.assign(process.tasks.size() + 1, 0);
@@ -246,17 +246,17 @@ class PathFinder {
 
     // The path to where `task` has run for `ran`.
     PathPoint path_at(std::uint32_t p, std::uint32_t t, Ns ran) const {
-        const Place &place = places_[p][t];
-        return {place.path.length + std::max<Ns>(0, ran - place.ran), place.path.node};
+        const Reached &reached = reached_[p][t];
+        return {reached.path.length + std::max<Ns>(0, ran - reached.ran), reached.path.node};
     }
 
     // From here on `task`'s path is another one's.
     void turn(std::uint32_t p, std::uint32_t t, Ns ran, const PathPoint &onto, bool via_message) {
         nodes_.push_back({p, t, onto.node, onto.length, via_message});
-        Place &place = places_[p][t];
-        place.path = {onto.length, static_cast<std::uint32_t>(nodes_.size() - 1)};
-        place.ran = ran;
-        place.begun = true;
+        Reached &reached = reached_[p][t];
+        reached.path = {onto.length, static_cast<std::uint32_t>(nodes_.size() - 1)};
+        reached.ran = ran;
+        reached.begun = true;
     }
 
     void take(const Step &step) {
@@ -265,7 +265,7 @@ class PathFinder {
         switch (step.what) {
         case What::create: {
             const Task &task = process.tasks[t];
-            if (places_[p][task.parent].begun)
+            if (reached_[p][task.parent].begun)
                 created_[p][t] = path_at(p, task.parent, task.parent_ran);
             break;
         }
@@ -273,7 +273,7 @@ class PathFinder {
             PathPoint longest = created_[p][t];
             for (std::size_t e = edges_[p][t]; e < edges_[p][t + 1]; ++e) {
                 const std::uint32_t before = process.edges[e].predecessor;
-                if (!places_[p][before].begun)
+                if (!reached_[p][before].begun)
                     continue;
                 const PathPoint path = path_at(p, before, process.tasks[before].running);
                 if (path.length >= longest.length)
@@ -283,7 +283,7 @@ class PathFinder {
             break;
         }
         case What::send:
-            if (places_[p][t].begun)
+            if (reached_[p][t].begun)
                 sent_[process.calls[step.item].message] =
                     path_at(p, t, process.calls[step.item].ran_before);
             break;
@@ -293,15 +293,15 @@ class PathFinder {
             const Ns ran =
                 call.bound ? process.tasks[t].running : waiter.ran_before + waiter.ran_within;
             const PathPoint &from = sent_[call.message];
-            if (places_[p][t].begun && from.node != kNone &&
+            if (reached_[p][t].begun && from.node != kNone &&
                 from.length > path_at(p, t, ran).length)
                 turn(p, t, ran, from, true);
             break;
         }
         case What::waited: {
             const WaitSpan &wait = process.waits[step.item];
-            const PathPoint &children = places_[p][t].children;
-            if (places_[p][t].begun && children.length > path_at(p, t, wait.ran_before).length)
+            const PathPoint &children = reached_[p][t].children;
+            if (reached_[p][t].begun && children.length > path_at(p, t, wait.ran_before).length)
                 turn(p, t, wait.ran_before, children, false);
             break;
         }
@@ -310,8 +310,8 @@ class PathFinder {
             if (path.length > best_.length)
                 best_ = path;
             const std::uint32_t parent = process.tasks[t].parent;
-            if (parent && path.length > places_[p][parent].children.length)
-                places_[p][parent].children = path;
+            if (parent && path.length > reached_[p][parent].children.length)
+                reached_[p][parent].children = path;
             break;
         }
         }
@@ -319,7 +319,7 @@ class PathFinder {
 
     const Job &job_;
     std::vector<Step> steps_;
-    std::vector<std::vector<Place>> places_;
+    std::vector<std::vector<Reached>> reached_;
     std::vector<std::vector<PathPoint>> created_;
     std::vector<std::vector<std::size_t>> edges_; // first edge to each task
     std::vector<Node> nodes_;

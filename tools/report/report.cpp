@@ -104,9 +104,9 @@ void Output::finish() {
     }
 }
 
-int run_report(const Request &request) {
+int run_report(const ReportSpec &spec) {
     std::vector<Titled> runs;
-    for (const std::string &folder : request.folders) {
+    for (const std::string &folder : spec.folders) {
         std::string title = std::filesystem::path(folder).lexically_normal().string();
         while (title.size() > 1 && title.back() == '/')
             title.pop_back();
@@ -116,21 +116,21 @@ int run_report(const Request &request) {
     for (const Titled &run : runs)
         for (const std::string &note : run.job.notes)
             fmt::print(stderr, "sennit: {}/{}\n", run.title, note);
-    if (request.check)
+    if (spec.check)
         return 0;
     for (Titled &run : runs)
         run.found = Findings(run.job);
-    if (!request.page.empty())
-        write_page(runs, request.page);
-    if (!request.perfetto.empty())
-        write_perfetto(runs.front().job, request.perfetto);
-    if (!request.paraver.empty())
-        write_paraver(runs.front().job, request.paraver);
+    if (!spec.page.empty())
+        write_page(runs, spec.page);
+    if (!spec.perfetto.empty())
+        write_perfetto(runs.front().job, spec.perfetto);
+    if (!spec.paraver.empty())
+        write_paraver(runs.front().job, spec.paraver);
     for (const Titled &run : runs)
-        print_tables(run, request.by_thread, stdout);
+        print_tables(run, spec.by_thread, stdout);
     if (runs.size() > 1)
         print_changes(runs, stdout);
-    for (const std::string &path : {request.page, request.perfetto, request.paraver})
+    for (const std::string &path : {spec.page, spec.perfetto, spec.paraver})
         if (!path.empty())
             fmt::print("wrote {}\n", path);
     return 0;

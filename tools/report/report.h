@@ -26,14 +26,14 @@ void write_page(const std::vector<Titled> &runs, const std::string &path); // se
 void write_perfetto(const Job &job, const std::string &path);              // Chrome's JSON
 void write_paraver(const Job &job, const std::string &prefix);             // .prv, .pcf, .row
 
-struct Request {
+struct ReportSpec {
     std::vector<std::string> folders;
     std::string page, perfetto, paraver;
     bool by_thread = false;
     bool check = false; // only: is it readable?
 };
 // The exit code of the command. Throws trace::TraceError and std::runtime_error.
-int run_report(const Request &request);
+int run_report(const ReportSpec &spec);
 
 // "waited for later", "together with 3".
 std::string how_moved(const MovedKind &kind);

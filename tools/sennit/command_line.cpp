@@ -113,11 +113,11 @@ LauncherWord take_launcher_option(const CLI::App &command, const std::vector<std
 }
 
 // A path of the program begins in the folder where its ranks start, as for mpiexec.
-void set_launcher_options(Request &request, const std::vector<LauncherWord> &options) {
+void set_launcher_options(JobSpec &spec, const std::vector<LauncherWord> &options) {
     check_hostfiles(options);
-    request.launcher_options = options;
+    spec.launcher_options = options;
     const std::string folder = folder_of(options);
-    std::string &program = request.command.at(0);
+    std::string &program = spec.command.at(0);
     if (!folder.empty() && program.find('/') != std::string::npos)
         program = std::filesystem::absolute(std::filesystem::path(folder) / program)
                       .lexically_normal()
@@ -189,17 +189,17 @@ std::vector<std::vector<std::string>> take_other_programs(std::vector<std::strin
     return others;
 }
 
-void set_command(Request &request, const std::vector<std::string> &words, bool set_here) {
+void set_command(JobSpec &spec, const std::vector<std::string> &words, bool set_here) {
     auto at = words.begin();
     for (; at != words.end() && is_assignment(*at); ++at) {
         const std::size_t equals = at->find('=');
-        request.settings.push_back({at->substr(0, equals), at->substr(equals + 1)});
+        spec.settings.push_back({at->substr(0, equals), at->substr(equals + 1)});
         if (set_here)
-            setenv(request.settings.back().name.c_str(), request.settings.back().value.c_str(), 1);
+            setenv(spec.settings.back().name.c_str(), spec.settings.back().value.c_str(), 1);
     }
     if (at == words.end() && !words.empty())
         fail("no program behind '{}'", words.back());
-    request.command.assign(at, words.end());
+    spec.command.assign(at, words.end());
 }
 
 // The command's options, taken from the words; what is left of them.
@@ -322,11 +322,11 @@ void RunOptions::add_options_to(CLI::App &command) {
 }
 
 // An environment that has a pool, as that of a rank's own `sennit run`, means it, too.
-void RunOptions::set_pool(Request &request) const {
+void RunOptions::set_pool(JobSpec &spec) const {
     const char *const pool = pool_.empty() ? std::getenv("SENNIT_POOL") : pool_.c_str();
     if (pool && *pool)
-        request.pool = pool;
-    if (!request.pool && !apart_ && (!share_.empty() || !priority_.empty()))
+        spec.pool = pool;
+    if (!spec.pool && !apart_ && (!share_.empty() || !priority_.empty()))
         fail("{} needs --pool NAME", share_.empty() ? "--priority" : "--share");
     double share = 1;
     if (!share_.empty() && !node::read_share(share_, share))
@@ -335,18 +335,18 @@ void RunOptions::set_pool(Request &request) const {
     if (!priority_.empty() && !node::read_priority(priority_, precedence))
         fail("--priority '{}' is neither a whole number nor leftover", priority_);
     if (!share_.empty())
-        request.share = share_;
+        spec.share = share_;
     if (!priority_.empty())
-        request.priority = priority_;
+        spec.priority = priority_;
 }
 
 // "-n 2 --host h NAME=value ./b y"; what is set is for that program alone.
-Request RunOptions::other(const std::vector<std::string> &words) {
+JobSpec RunOptions::other(const std::vector<std::string> &words) {
     CLI::App command("run");
     RunOptions own;
     command.add_option("-n,--ranks", own.ranks_);
     const CommandLine line = parsed(command, words);
-    Request result;
+    JobSpec result;
     result.ranks = parse_count("-n", own.ranks_, most_ranks);
     if (line.program.empty())
         fail("no program behind ': -n {}'", own.ranks_);
@@ -357,7 +357,7 @@ Request RunOptions::other(const std::vector<std::string> &words) {
 
 // "-n 2 --threads 3 NAME=value ./b y", a program of --apart: what it does not say is said in front
 // of all. Its variables are not this process's, nor the other programs'.
-Request RunOptions::apart(std::vector<std::string> words,
+JobSpec RunOptions::apart(std::vector<std::string> words,
                           const std::vector<LauncherWord> &common) const {
     CLI::App command("run");
     RunOptions own = *this;
@@ -374,7 +374,7 @@ Request RunOptions::apart(std::vector<std::string> words,
     return own.make(line);
 }
 
-Request RunOptions::request(const CommandLine &line) const {
+JobSpec RunOptions::spec(const CommandLine &line) const {
     if (line.program.empty())
         fail("no program given: sennit run [options] ./app [arguments]");
     CommandLine first = line;
@@ -383,7 +383,7 @@ Request RunOptions::request(const CommandLine &line) const {
         fail("no program in front of ':'");
     if (apart_ && one_world_)
         fail("--apart and --one-world say the opposite of each other: leave one away");
-    Request result = make(first);
+    JobSpec result = make(first);
     if (apart_) {
         result.apart = true;
         for (const std::vector<std::string> &words : others)
@@ -392,8 +392,8 @@ Request RunOptions::request(const CommandLine &line) const {
     }
     for (const std::vector<std::string> &words : others)
         result.others.push_back(other(words));
-    for (Request &one : result.others) { // all but what `other` has read is said once, for all
-        Request whole = result;
+    for (JobSpec &one : result.others) { // all but what `other` has read is said once, for all
+        JobSpec whole = result;
         whole.others.clear();
         whole.command = one.command;
         whole.settings = one.settings;
@@ -404,8 +404,8 @@ Request RunOptions::request(const CommandLine &line) const {
     return result;
 }
 
-Request RunOptions::make(const CommandLine &line) const {
-    Request result;
+JobSpec RunOptions::make(const CommandLine &line) const {
+    JobSpec result;
     set_command(result, line.program, !apart_);
     set_launcher_options(result, line.launcher_options);
     if (ranks_.empty() && has_effect(line.launcher_options, LauncherEffect::counts))

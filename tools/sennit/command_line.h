@@ -28,17 +28,17 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
 // (compose_launch).
 std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words);
 
-// The program and its arguments, into `request`. "NAME=value" in front of them is set in this
+// The program and its arguments, into `spec`. "NAME=value" in front of them is set in this
 // process's environment, which the program gets, as a shell would, unless it is not to be
 // `set_here`.
-void set_command(Request &request, const std::vector<std::string> &words, bool set_here = true);
+void set_command(JobSpec &spec, const std::vector<std::string> &words, bool set_here = true);
 
 // Options of `run` and `exec`, as typed.
 class RunOptions {
   public:
     // `starts_job`: as `run`, with a number of ranks, several programs and mpiexec's options.
     void add_to(CLI::App &command, bool starts_job);
-    Request request(const CommandLine &line) const;
+    JobSpec spec(const CommandLine &line) const;
 
     // Those of `doctor`.
     void add_doctor_to(CLI::App &command);
@@ -46,11 +46,11 @@ class RunOptions {
   private:
     void add_options_to(CLI::App &command);
     void add_world_options_to(CLI::App &command);
-    Request make(const CommandLine &line) const;
-    void set_pool(Request &request) const;
+    JobSpec make(const CommandLine &line) const;
+    void set_pool(JobSpec &spec) const;
     static CommandLine parsed(CLI::App &command, std::vector<std::string> words);
-    Request apart(std::vector<std::string> words, const std::vector<LauncherWord> &common) const;
-    static Request other(const std::vector<std::string> &words);
+    JobSpec apart(std::vector<std::string> words, const std::vector<LauncherWord> &common) const;
+    static JobSpec other(const std::vector<std::string> &words);
 
     std::string ranks_, threads_, split_, policy_, trace_, bind_, mpi_ = "auto";
     std::string pool_, share_, priority_;

@@ -52,7 +52,7 @@ class Command {
     void add_report();
     void parse(std::vector<std::string> words);
     int start_chosen();
-    static int start(const Request &request);
+    static int start(const JobSpec &spec);
     int start_doctor();
 
     CLI::App app_;
@@ -79,7 +79,7 @@ class Command {
     CLI::App *top_ = nullptr;
     TopRequest top_request_;
     CLI::App *report_ = nullptr;
-    sennit::report::Request report_request_;
+    sennit::report::ReportSpec report_spec_;
 };
 
 Command::Command()
@@ -170,16 +170,16 @@ void Command::add_report() {
     report_ = app_.add_subcommand("report",
                                   "what a trace shows: where the time went, who waited for whom");
     report_
-        ->add_option("folder", report_request_.folders,
+        ->add_option("folder", report_spec_.folders,
                      "folders with traces; of several runs the first is compared with the others")
         ->required();
-    report_->add_flag("--threads", report_request_.by_thread, "a line for each thread, too");
-    report_->add_option("--html", report_request_.page, "write a page with timelines and graphs");
-    report_->add_option("--perfetto", report_request_.perfetto,
+    report_->add_flag("--threads", report_spec_.by_thread, "a line for each thread, too");
+    report_->add_option("--html", report_spec_.page, "write a page with timelines and graphs");
+    report_->add_option("--perfetto", report_spec_.perfetto,
                         "write the (first) run in Chrome's format, for ui.perfetto.dev");
-    report_->add_option("--paraver", report_request_.paraver,
+    report_->add_option("--paraver", report_spec_.paraver,
                         "write the (first) run as PREFIX.prv, .pcf and .row");
-    report_->add_flag("--check", report_request_.check, "only say whether the traces are sound");
+    report_->add_flag("--check", report_spec_.check, "only say whether the traces are sound");
 }
 
 // `words`: the whole command line.
@@ -244,20 +244,20 @@ int Command::run(int count, char **arguments) {
     return start_chosen();
 }
 
-int Command::start(const Request &request) {
-    return request.apart ? run_apart(request, Installation::locate())
-                         : run_program(request, Installation::locate());
+int Command::start(const JobSpec &spec) {
+    return spec.apart ? run_apart(spec, Installation::locate())
+                      : run_program(spec, Installation::locate());
 }
 
 int Command::start_chosen() {
     if (*run_)
-        return start(run_options_.request(line_));
+        return start(run_options_.spec(line_));
     if (*python_) {
         line_.program.insert(line_.program.begin(), "python3");
-        return start(python_options_.request(line_));
+        return start(python_options_.spec(line_));
     }
     if (*exec_)
-        return exec_program(exec_options_.request(line_), Installation::locate(), watch_);
+        return exec_program(exec_options_.spec(line_), Installation::locate(), watch_);
     if (*pool_start_)
         return start_pool(pool_request_);
     if (*pool_list_)
@@ -270,7 +270,7 @@ int Command::start_chosen() {
         return run_top(top_request_);
     if (*report_) {
         signal(SIGXFSZ, SIG_IGN); // the call that makes a file too long says so
-        return sennit::report::run_report(report_request_);
+        return sennit::report::run_report(report_spec_);
     }
     return start_doctor();
 }
@@ -282,7 +282,7 @@ int Command::start_doctor() {
         return print_symbol_commands(host_, other_user_);
     if (doctor_->count("--pid") > 0)
         examine_process(process_, other_user_, Installation::locate());
-    return run_doctor(line_.program.empty() ? Request() : doctor_options_.request(line_));
+    return run_doctor(line_.program.empty() ? JobSpec() : doctor_options_.spec(line_));
 }
 
 } // namespace

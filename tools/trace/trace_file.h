@@ -51,7 +51,7 @@ struct Group {
     }
 };
 
-struct Place {
+struct CodePosition {
     std::string module;
     std::uint64_t offset = 0;
 };
@@ -71,7 +71,7 @@ class TraceFile {
     Header header{};
     std::vector<Thread> threads; // by their first events
     std::unordered_map<std::uint64_t, std::string> names;
-    std::unordered_map<std::uint64_t, Place> places;
+    std::unordered_map<std::uint64_t, CodePosition> places;
     std::unordered_map<std::uint64_t, Group> groups;
     std::vector<std::string> notes; // what a person should know: the file ends early
     bool is_own = false;            // this user's, or the system's

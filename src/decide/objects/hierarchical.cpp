@@ -187,7 +187,7 @@ Assignment Spread::assign(const Problem &problem) const {
 namespace {
 
 constexpr int kNowhere = -1;
-// What a place has at all counts so much, what it has at the time of a passage 1. Between places
+// What a bin has at all counts so much, what it has at the time of a passage 1. Between bins
 // that have nothing by then it decides.
 constexpr double kOfAll = 0.01;
 // An object stays if its node is worse for it than the best one by at most this share.
@@ -199,46 +199,44 @@ struct Range {
     std::size_t end;
 };
 
-// PEs, or nodes, with what they have so far.
-class Places {
+// PEs, or nodes, with what they have so far: the bins of a packing.
+class Bins {
     using Course = Passage::Course;
     static constexpr double kParts = Passage::kParts;
 
   public:
-    Places(std::vector<double> fixed_s, std::vector<double> speeds)
+    Bins(std::vector<double> fixed_s, std::vector<double> speeds)
         : loads_s_(std::move(fixed_s)), speeds_(std::move(speeds)),
           speed_(std::accumulate(speeds_.begin(), speeds_.end(), 0.0)), courses_(loads_s_.size()) {}
 
-    double after(std::size_t place, double work) const {
-        return loads_s_[place] + work / speeds_[place];
-    }
-    void put(std::size_t place, double work) { loads_s_[place] = after(place, work); }
-    void put(std::size_t place, const Passage &passage) {
+    double after(std::size_t bin, double work) const { return loads_s_[bin] + work / speeds_[bin]; }
+    void put(std::size_t bin, double work) { loads_s_[bin] = after(bin, work); }
+    void put(std::size_t bin, const Passage &passage) {
         for (std::size_t part = 0; part < Passage::kParts; ++part)
-            courses_[place][part] += passage.course[part];
+            courses_[bin][part] += passage.course[part];
     }
     std::size_t least(double work, Range range) const {
-        return best(range, [&](std::size_t place) { return after(place, work); });
+        return best(range, [&](std::size_t bin) { return after(bin, work); });
     }
     std::size_t least(const Passage &passage, Range range) const {
-        return best(range, [&](std::size_t place) { return growth(place, passage); });
+        return best(range, [&](std::size_t bin) { return growth(bin, passage); });
     }
-    // Of the sum of squares of the place's times in all parts. So what counts is what it has at the
+    // Of the sum of squares of the bin's times in all parts. So what counts is what it has at the
     // time of the passage, and a little what it has at all.
-    double growth(std::size_t place, const Passage &passage) const {
-        const double at_all = kOfAll * passage.load * loads_s_[place] / speeds_[place];
-        return growth_by_course(place, passage) + at_all;
+    double growth(std::size_t bin, const Passage &passage) const {
+        const double at_all = kOfAll * passage.load * loads_s_[bin] / speeds_[bin];
+        return growth_by_course(bin, passage) + at_all;
     }
-    double growth_by_course(std::size_t place, const Passage &passage) const {
-        return with(courses_[place], passage) / (speeds_[place] * speeds_[place]);
+    double growth_by_course(std::size_t bin, const Passage &passage) const {
+        return with(courses_[bin], passage) / (speeds_[bin] * speeds_[bin]);
     }
-    // Would the place, with the passage, have no more than its share of `all` at that time? A share
+    // Would the bin, with the passage, have no more than its share of `all` at that time? A share
     // is no whole number of passages: it is rounded to the nearest.
-    bool has_room(std::size_t place, const Passage &passage, const Course &all) const {
+    bool has_room(std::size_t bin, const Passage &passage, const Course &all) const {
         double share = 0;
         for (std::size_t part = 0; part < Passage::kParts; ++part)
             share += passage.course[part] * all[part];
-        return with(courses_[place], passage) <= share * speeds_[place] / kParts / speed_;
+        return with(courses_[bin], passage) <= share * speeds_[bin] / kParts / speed_;
     }
 
   private:
@@ -252,10 +250,10 @@ class Places {
     static std::size_t best(Range range, Key key) {
         std::size_t best = range.first;
         double least = key(best);
-        for (std::size_t place = range.first + 1; place < range.end; ++place)
-            if (const double found = key(place); found < least) {
+        for (std::size_t bin = range.first + 1; bin < range.end; ++bin)
+            if (const double found = key(bin); found < least) {
                 least = found;
-                best = place;
+                best = bin;
             }
         return best;
     }
@@ -371,8 +369,8 @@ class Dealing {
     }
 
     const Problem &problem_;
-    Places nodes_;
-    Places pes_;
+    Bins nodes_;
+    Bins pes_;
     Assignment pe_of_;
 };
 

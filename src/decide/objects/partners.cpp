@@ -10,22 +10,26 @@
 namespace sennit::balance {
 namespace {
 
-// Where a message arrives: rank of the receiver, of the sender, tag.
-using Place = std::tuple<int, int, int>;
+// What a message is matched by: rank of the receiver, of the sender, tag.
+using Envelope = std::tuple<int, int, int>;
 
 struct Received {
-    Place place;
+    Envelope envelope;
     int object;
     double bytes;
 
     bool operator<(const Received &other) const {
-        return std::tie(place, object) < std::tie(other.place, other.object);
+        return std::tie(envelope, object) < std::tie(other.envelope, other.object);
     }
 };
 
-struct AtPlace {
-    bool operator()(const Received &one, const Place &place) const { return one.place < place; }
-    bool operator()(const Place &place, const Received &one) const { return place < one.place; }
+struct ByEnvelope {
+    bool operator()(const Received &one, const Envelope &envelope) const {
+        return one.envelope < envelope;
+    }
+    bool operator()(const Envelope &envelope, const Received &one) const {
+        return envelope < one.envelope;
+    }
 };
 
 } // namespace
@@ -37,11 +41,11 @@ std::vector<Link> partners(std::span<const Mail> mail) {
             received.push_back({{one.rank, one.peer, one.tag}, one.object, one.bytes});
     std::sort(received.begin(), received.end());
     const auto receivers = [&](const Mail &sent) {
-        for (const Place &place :
-             {Place{sent.peer, sent.rank, sent.tag}, Place{sent.peer, kAnyone, sent.tag},
-              Place{sent.peer, sent.rank, kAnyone}, Place{sent.peer, kAnyone, kAnyone}}) {
+        for (const Envelope &envelope :
+             {Envelope{sent.peer, sent.rank, sent.tag}, Envelope{sent.peer, kAnyone, sent.tag},
+              Envelope{sent.peer, sent.rank, kAnyone}, Envelope{sent.peer, kAnyone, kAnyone}}) {
             const auto [first, last] =
-                std::equal_range(received.begin(), received.end(), place, AtPlace());
+                std::equal_range(received.begin(), received.end(), envelope, ByEnvelope());
             if (first != last)
                 return std::span(first, last);
         }

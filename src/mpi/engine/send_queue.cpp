@@ -46,8 +46,8 @@ bool SendQueue::must_queue(const Operation &operation, Ticket &ticket) {
         flow_.queue_all(at_once);
         return true;
     }
-    ticket.place = flow_.enter(at_once);
-    return ticket.place == 0;
+    ticket.admission = flow_.enter(at_once);
+    return ticket.admission == 0;
 }
 
 void SendQueue::push(Ticket &ticket) {
@@ -102,14 +102,14 @@ int SendQueue::start_some(std::int64_t (*clock)()) {
             break;
         const int urgent = first();
         const bool wanted = urgency_.on() && Urgency::is_wanted(queued_[urgent]->key);
-        const Flow::Place place = flow_.let_go(clock(), wanted);
-        if (!place)
+        const Flow::Admission admission = flow_.let_go(clock(), wanted);
+        if (!admission)
             break;
         int oldest = 0;
         while (!same_channel(queued_[oldest]->operation, queued_[urgent]->operation))
             ++oldest;
         Ticket &ticket = take(oldest);
-        ticket.place = place;
+        ticket.admission = admission;
         ticket.error = ticket.start(ticket.closure, &ticket.request);
         if (ticket.error == MPI_SUCCESS) {
             tickets_.add(ticket);

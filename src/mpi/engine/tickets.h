@@ -54,11 +54,11 @@ namespace sennit::mpi {
 
 class Flow {
   public:
-    // The place of a send that is under way; 0: none.
-    using Place = std::uint32_t;
+    // By which rise of the limit a send was let go; 0: it was not.
+    using Admission = std::uint32_t;
 
     // A send comes. At least `fewest` sends may be under way. Returns 0 if it has to wait.
-    Place enter(int fewest) {
+    Admission enter(int fewest) {
         fewest_.store(fewest, std::memory_order_relaxed);
         const int others = under_way_.fetch_add(1, std::memory_order_relaxed);
         if (others == 0)
@@ -73,7 +73,7 @@ class Flow {
     void queue_all(int fewest) { fewest_.store(fewest, std::memory_order_relaxed); }
 
     // A send that waits may go now, or (0) has to wait longer.
-    Place let_go(std::int64_t now, bool wanted = false) {
+    Admission let_go(std::int64_t now, bool wanted = false) {
         notice_those_that_left(now);
         std::atomic<int> &beside = wanted ? wanted_ : under_way_;
         const int most =
@@ -89,15 +89,15 @@ class Flow {
         return generation_.load(std::memory_order_relaxed) | (wanted ? kWanted : 0);
     }
 
-    void leave(Place place) {
+    void leave(Admission admission) {
         [[maybe_unused]] const int before =
-            (place & kWanted ? wanted_ : under_way_).fetch_sub(1, std::memory_order_relaxed);
+            (admission & kWanted ? wanted_ : under_way_).fetch_sub(1, std::memory_order_relaxed);
         SENNIT_ASSERT(before > 0);
         left_.fetch_add(1, std::memory_order_relaxed);
         // The first one to leave since more were allowed tells the reason.
         if (in_doubt_.load(std::memory_order_relaxed) &&
             in_doubt_.exchange(false, std::memory_order_relaxed) &&
-            (place & ~kWanted) < generation_.load(std::memory_order_relaxed)) {
+            (admission & ~kWanted) < generation_.load(std::memory_order_relaxed)) {
             allowed_.store(0, std::memory_order_relaxed);
             slow_.store(true, std::memory_order_relaxed);
         }
@@ -113,7 +113,7 @@ class Flow {
     static constexpr std::int64_t kMostPatienceNs = 1'000'000'000;
     static constexpr int kMostAllowed = 1 << 20;
     static constexpr int kMostWanted = 2;
-    static constexpr Place kWanted = Place{1} << 31; // a bit in the place of a wanted send
+    static constexpr Admission kWanted = Admission{1} << 31; // a bit of a wanted send
 
     void allow_more() {
         const int more = std::min(4 * limit(), kMostAllowed);
@@ -142,13 +142,13 @@ class Flow {
     }
 
     std::atomic<int> fewest_{0};
-    std::atomic<int> allowed_{0};       // how many may go, if that is more than the fewest
-    std::atomic<int> under_way_{0};     // without wanted sends
-    std::atomic<int> wanted_{0};        // wanted sends under way
-    std::atomic<bool> begun_{false};    // a send has begun when none was under way
-    std::atomic<Place> generation_{1};  // how often more were allowed
-    std::atomic<bool> in_doubt_{false}; // it is not known yet whether that was right
-    std::atomic<bool> slow_{false};     // it was wrong: the card is slow
+    std::atomic<int> allowed_{0};          // how many may go, if that is more than the fewest
+    std::atomic<int> under_way_{0};        // without wanted sends
+    std::atomic<int> wanted_{0};           // wanted sends under way
+    std::atomic<bool> begun_{false};       // a send has begun when none was under way
+    std::atomic<Admission> generation_{1}; // how often more were allowed
+    std::atomic<bool> in_doubt_{false};    // it is not known yet whether that was right
+    std::atomic<bool> slow_{false};        // it was wrong: the card is slow
     std::atomic<std::uint64_t> left_{0};
     // Used by the thread that polls:
     std::uint64_t seen_ = 0;
@@ -212,7 +212,7 @@ struct Ticket {
     int (*start)(void *closure, MPI_Request *request) = nullptr;
     void *closure = nullptr;
     std::uint64_t key = 0;
-    Flow::Place place = 0; // among the sends that are under way
+    Flow::Admission admission = 0; // among the sends that are under way
     [[no_unique_address]] States<TicketState, after> state{TicketState::fresh};
 };
 
@@ -350,9 +350,9 @@ class Tickets {
 
     // The ticket's send is no longer under way.
     void leave_order(Ticket &ticket) {
-        if (ticket.place)
-            flow_.leave(ticket.place);
-        ticket.place = 0;
+        if (ticket.admission)
+            flow_.leave(ticket.admission);
+        ticket.admission = 0;
     }
 
     // Take the next ticket that is over and calls back, the oldest first. Null: there is none. Not

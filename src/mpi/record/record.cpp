@@ -103,20 +103,20 @@ bool PersistentRequests::is_known(MPI_Request request) {
     return find(request, facts);
 }
 
-CollectiveCalls::Place *CollectiveCalls::find(std::uintptr_t handle, bool make) {
-    const unsigned first = hash_place(handle, kPlaceBits);
+CollectiveCalls::Entry *CollectiveCalls::find(std::uintptr_t handle, bool make) {
+    const unsigned first = hash_place(handle, kEntryBits);
     for (unsigned i = 0; i < kProbes; ++i) {
-        Place &place = places_[(first + i) % kPlaces];
-        std::uintptr_t there = place.handle.load(std::memory_order_relaxed);
+        Entry &entry = entries_[(first + i) % kEntries];
+        std::uintptr_t there = entry.handle.load(std::memory_order_relaxed);
         if (there == handle)
-            return &place;
+            return &entry;
         if (there != 0)
             continue;
         if (!make)
             return nullptr;
-        if (place.handle.compare_exchange_strong(there, handle, std::memory_order_relaxed) ||
+        if (entry.handle.compare_exchange_strong(there, handle, std::memory_order_relaxed) ||
             there == handle)
-            return &place;
+            return &entry;
     }
     return nullptr;
 }
@@ -124,32 +124,32 @@ CollectiveCalls::Place *CollectiveCalls::find(std::uintptr_t handle, bool make) 
 int CollectiveCalls::count(Object comm, const char *name, int root) {
     if (comm.kind != Object::Kind::communicator)
         return -1;
-    Place *const place = find(comm.handle, true);
-    if (!place)
+    Entry *const entry = find(comm.handle, true);
+    if (!entry)
         return -1;
-    const int before = place->calls.load(std::memory_order_relaxed);
+    const int before = entry->calls.load(std::memory_order_relaxed);
     const int at = before % SENNIT_COLLECTIVES_KEPT;
-    place->names[at].store(name, std::memory_order_relaxed);
-    place->roots[at].store(root, std::memory_order_relaxed);
+    entry->names[at].store(name, std::memory_order_relaxed);
+    entry->roots[at].store(root, std::memory_order_relaxed);
     // Pairs with the acquire of the reader. So the reader sees the names of all that are counted.
-    place->calls.store(before + 1, std::memory_order_release);
+    entry->calls.store(before + 1, std::memory_order_release);
     return before + 1;
 }
 
 void CollectiveCalls::forget(const MPI_Comm *comm) {
-    if (Place *const place = comm ? find(handle_bits(*comm), false) : nullptr)
-        place->calls.store(0, std::memory_order_relaxed);
+    if (Entry *const entry = comm ? find(handle_bits(*comm), false) : nullptr)
+        entry->calls.store(0, std::memory_order_relaxed);
 }
 
 void CollectiveCalls::visit(void (*visit)(void *, const sennit_collectives *), void *arg) const {
-    for (const Place &place : places_) {
+    for (const Entry &entry : entries_) {
         sennit_collectives made{};
-        made.group = place.handle.load(std::memory_order_relaxed);
-        made.calls = place.calls.load(std::memory_order_acquire);
+        made.group = entry.handle.load(std::memory_order_relaxed);
+        made.calls = entry.calls.load(std::memory_order_acquire);
         for (int i = 0; i < SENNIT_COLLECTIVES_KEPT && i < made.calls; ++i) {
             const int at = (made.calls - 1 - i) % SENNIT_COLLECTIVES_KEPT;
-            made.names[i] = place.names[at].load(std::memory_order_relaxed);
-            made.roots[i] = place.roots[at].load(std::memory_order_relaxed);
+            made.names[i] = entry.names[at].load(std::memory_order_relaxed);
+            made.roots[i] = entry.roots[at].load(std::memory_order_relaxed);
         }
         if (made.calls > 0)
             visit(arg, &made);

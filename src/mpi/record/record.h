@@ -69,18 +69,18 @@ class PersistentRequests {
 // Every call that the program makes is counted, those that block and those that do not. What MPI
 // libraries and this one call themselves is not counted.
 //
-// State: a hash table of communicators without a lock. A place belongs to a handle for good:
+// State: a hash table of communicators without a lock. An entry belongs to a handle for good:
 // handles come back, and their counts begin anew. The calls on a communicator are one after the
-// other (the standard demands it), so its place has one writer at a time. Any thread may visit; it
+// other (the standard demands it), so its entry has one writer at a time. Any thread may visit; it
 // may get a call that has begun meanwhile.
 //
-// Capacity: kPlaces communicators, of each the last SENNIT_COLLECTIVES_KEPT calls. Those of one
-// that finds no place are not counted.
+// Capacity: kEntries communicators, of each the last SENNIT_COLLECTIVES_KEPT calls. Those of one
+// that finds no free entry are not counted.
 
 class CollectiveCalls {
   public:
-    static constexpr unsigned kPlaceBits = 8;
-    static constexpr unsigned kPlaces = 1u << kPlaceBits;
+    static constexpr unsigned kEntryBits = 8;
+    static constexpr unsigned kEntries = 1u << kEntryBits;
 
     constexpr CollectiveCalls() = default;
     CollectiveCalls(const CollectiveCalls &) = delete;
@@ -101,7 +101,7 @@ class CollectiveCalls {
     void visit(void (*visit)(void *arg, const sennit_collectives *made), void *arg) const;
 
   private:
-    struct Place {
+    struct Entry {
         std::atomic<std::uintptr_t> handle{0}; // 0: free
         std::atomic<int> calls{0};
         std::atomic<const char *> names[SENNIT_COLLECTIVES_KEPT] = {};
@@ -109,9 +109,9 @@ class CollectiveCalls {
     };
     static constexpr unsigned kProbes = 16;
 
-    Place *find(std::uintptr_t handle, bool make);
+    Entry *find(std::uintptr_t handle, bool make);
 
-    Place places_[kPlaces];
+    Entry entries_[kEntries];
 };
 
 // One for each MPI library in the process.

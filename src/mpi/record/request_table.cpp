@@ -9,10 +9,10 @@
 namespace sennit::mpi {
 
 template <class Visit>
-bool RequestTable::at_place_of(MPI_Request request, Visit visit) {
+bool RequestTable::at_entry_of(MPI_Request request, Visit visit) {
     const std::uintptr_t handle = handle_bits(request);
     for (unsigned way = 0; way < kWays; ++way) {
-        Place &here = place(handle, way);
+        Entry &here = entry(handle, way);
         const Guard guard(here.lock);
         if (!here.is_of(handle))
             continue;
@@ -22,12 +22,12 @@ bool RequestTable::at_place_of(MPI_Request request, Visit visit) {
     return false;
 }
 
-// The place that the request has had, else a free one. A request that is not struck out stays where
+// The entry that the request has had, else a free one. A request that is not struck out stays where
 // it is. So there is only one way then.
 unsigned RequestTable::way_for(std::uintptr_t handle) {
     unsigned found = kWays;
     for (unsigned way = 0; way < kWays; ++way) {
-        Place &here = place(handle, way);
+        Entry &here = entry(handle, way);
         const Guard guard(here.lock);
         if (here.is_of(handle))
             return way;
@@ -42,7 +42,7 @@ void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
     const std::uintptr_t handle = handle_bits(*request);
     if (follows()) [[unlikely]]
         return put_followed(handle, facts);
-    Place &here = places_[hash_place(handle, kPlaceBits)];
+    Entry &here = entries_[hash_place(handle, kEntryBits)];
     const Guard guard(here.lock);
     here.handle = handle;
     here.facts = facts;
@@ -50,7 +50,7 @@ void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
 
 [[gnu::noinline]] void RequestTable::put_followed(std::uintptr_t handle,
                                                   const RequestFacts &facts) {
-    Place &here = place(handle, way_for(handle));
+    Entry &here = entry(handle, way_for(handle));
     const Guard guard(here.lock);
     here.handle = handle;
     here.facts = facts;
@@ -58,14 +58,14 @@ void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
 }
 
 bool RequestTable::find(MPI_Request request, RequestFacts &facts) {
-    return at_place_of(request, [&](const Place &here) {
+    return at_entry_of(request, [&](const Entry &here) {
         here.lock.assert_held();
         facts = here.facts;
     });
 }
 
 void RequestTable::remove(MPI_Request request) {
-    at_place_of(request, [](Place &here) {
+    at_entry_of(request, [](Entry &here) {
         here.lock.assert_held();
         here.facts.call = nullptr;
     });
@@ -74,7 +74,7 @@ void RequestTable::remove(MPI_Request request) {
 void RequestTable::restarted(MPI_Request request) {
     if (!follows())
         return;
-    at_place_of(request, [](Place &here) {
+    at_entry_of(request, [](Entry &here) {
         here.lock.assert_held();
         here.facts.withheld = here.parts;
     });
@@ -83,7 +83,7 @@ void RequestTable::restarted(MPI_Request request) {
 void RequestTable::ready(MPI_Request request, int parts) {
     if (!follows())
         return;
-    at_place_of(request, [&](Place &here) {
+    at_entry_of(request, [&](Entry &here) {
         here.lock.assert_held();
         here.facts.withheld -= parts;
     });
@@ -93,10 +93,10 @@ void RequestTable::forget(const MPI_Comm *comm) {
     if (!notes())
         return;
     const std::uintptr_t group = comm ? handle_bits(*comm) : 0;
-    for (Place &place : places_) {
-        const Guard guard(place.lock);
-        if (place.facts.group == group)
-            place.facts.call = nullptr;
+    for (Entry &entry : entries_) {
+        const Guard guard(entry.lock);
+        if (entry.facts.group == group)
+            entry.facts.call = nullptr;
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What requests are about, for reports of hangs: MPI_Wait does not say whose message it waits for.
 //
-// The calls that make a request note so in a table, at the place of the request's handle. Later
+// The calls that make a request note so in a table, at the entry of the request's handle. Later
 // calls overwrite it, so not every request that is under way is known. But what is known is true
 // as long as the request is the program's: all of the standard's calls that make a request note it
 // (generate.py finds them in the header), and so do ours. There is no other way to the same handle.
@@ -11,12 +11,12 @@
 // there are tasks begins, and from then on all do.
 //
 // With SENNIT_HANG set requests are *followed*: from MPI_Init on all are noted, and struck out when
-// they are over. (MPI may use the place of one that is over for something of its own, which would
+// they are over. (MPI may use the handle of one that is over for something of its own, which would
 // look like it.) So one may also tell which requests no call waits for. A request then has the
-// choice of kWays places, so that one that is under way is hardly ever overwritten.
+// choice of kWays entries, so that one that is under way is hardly ever overwritten.
 //
-// State: places, each with a lock of its own; whether requests are noted, and followed, is told by
-// the attention that calls pay (call_path.h). Capacity: kPlaces requests; any thread.
+// State: entries, each with a lock of its own; whether requests are noted, and followed, is told by
+// the attention that calls pay (call_path.h). Capacity: kEntries requests; any thread.
 #pragma once
 
 #include "base/hash.h"
@@ -43,8 +43,8 @@ struct RequestFacts {
 
 class RequestTable {
   public:
-    static constexpr unsigned kPlaceBits = 12;
-    static constexpr unsigned kPlaces = 1u << kPlaceBits;
+    static constexpr unsigned kEntryBits = 12;
+    static constexpr unsigned kEntries = 1u << kEntryBits;
     static constexpr unsigned kWays = 4;
 
     constexpr RequestTable() = default;
@@ -81,7 +81,7 @@ class RequestTable {
     }
 
   private:
-    struct alignas(64) Place {
+    struct alignas(64) Entry {
         SpinLock lock;
         std::uintptr_t handle SENNIT_GUARDED_BY(lock) = 0;
         // No call: nothing is known.
@@ -96,26 +96,26 @@ class RequestTable {
         return (g_calls.attention.load(std::memory_order_relaxed) & kRequestTable) != 0;
     }
 
-    Place &place(std::uintptr_t handle, unsigned way) {
-        return places_[(hash_place(handle, kPlaceBits) + way) % kPlaces];
+    Entry &entry(std::uintptr_t handle, unsigned way) {
+        return entries_[(hash_place(handle, kEntryBits) + way) % kEntries];
     }
-    // visit(place) of the one that is the request's, if there is one.
+    // visit(entry) of the one that is the request's, if there is one.
     template <class Visit>
-    bool at_place_of(MPI_Request request, Visit visit);
+    bool at_entry_of(MPI_Request request, Visit visit);
     unsigned way_for(std::uintptr_t handle);
     void put_followed(std::uintptr_t handle, const RequestFacts &facts);
     void remove(MPI_Request request);
 
-    Place places_[kPlaces];
+    Entry entries_[kEntries];
 };
 
 template <class Visit>
 void RequestTable::each(Visit visit) {
-    for (Place &place : places_) {
-        place.lock.lock();
-        const RequestFacts facts = place.facts;
-        const std::uintptr_t handle = place.handle;
-        place.lock.unlock();
+    for (Entry &entry : entries_) {
+        entry.lock.lock();
+        const RequestFacts facts = entry.facts;
+        const std::uintptr_t handle = entry.handle;
+        entry.lock.unlock();
         if (facts.call)
             visit(handle_from<MPI_Request>(handle), facts);
     }

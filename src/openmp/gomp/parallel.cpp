@@ -105,12 +105,12 @@ GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads,
 }
 
 GOMP_API void GOMP_parallel_start(Function function, void *data, unsigned num_threads) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     start(num_threads, {function, data});
 }
 
 GOMP_API void GOMP_parallel_end(void) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     sched::Worker &worker = omp::here();
     void *kept = omp::member_of(worker).abi_data;
     omp::member_of(worker).abi_data = nullptr;
@@ -148,7 +148,7 @@ SENNIT_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime, false)
     GOMP_API void GOMP_parallel_loop_##name##_start(Function function, void *data,                 \
                                                     unsigned num_threads, long first, long end,    \
                                                     long step, long chunk) {                       \
-        const ompt::MaybeEntry entry(SENNIT_SITE);                                                 \
+        const ompt::MaybeInRoutine routine(SENNIT_SITE);                                           \
         start(num_threads,                                                                         \
               loop_region(function, data, first, end, step, Sched::kind, chunk, true));            \
     }
@@ -159,7 +159,7 @@ SENNIT_PARALLEL_LOOP_START(guided, guided)
 
 GOMP_API void GOMP_parallel_loop_runtime_start(Function function, void *data, unsigned num_threads,
                                                long first, long end, long step) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     start(num_threads, runtime_region(function, data, first, end, step, true));
 }
 
@@ -170,13 +170,13 @@ GOMP_API void GOMP_parallel_sections(Function function, void *data, unsigned num
 
 GOMP_API void GOMP_parallel_sections_start(Function function, void *data, unsigned num_threads,
                                            unsigned count) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     start(num_threads, sections_region(function, data, count));
 }
 
 GOMP_API void GOMP_teams_reg(Function function, void *data, unsigned teams, unsigned thread_limit,
                              unsigned) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     struct Call {
         Function function;
         void *data;

@@ -145,9 +145,9 @@ GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, 
     const Region region{function, thread_limit_of(arguments), nullptr};
     const gomp::Dependences given(depend, reinterpret_cast<void *>(function));
     SENNIT_READ_DEPENDENCES(depends, depend_count, given)
-    const task::Request request{depends, depend_count, (flags & kNowait) != 0};
-    if (!request.deferred || !task::is_pointless(worker, request))
-        task::create(worker, request, task::Unobserved{invoke}, Asked{region, items});
+    const task::TaskClauses clauses{depends, depend_count, (flags & kNowait) != 0};
+    if (!clauses.deferred || !task::is_pointless(worker, clauses))
+        task::create(worker, clauses, task::Unobserved{invoke}, Asked{region, items});
 }
 
 GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *,

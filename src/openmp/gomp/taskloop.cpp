@@ -189,7 +189,7 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
     sched::Worker &worker = omp::here();
     Taskgroup group;
     const bool grouped = !(flags & gomp::kNogroup);
-    const ompt::MaybeEntry entry(site);
+    const ompt::MaybeInRoutine routine(site);
     if (grouped)
         omp::taskgroup_begin(worker, site, group);
     if (flags & gomp::kReduction) {

@@ -95,7 +95,7 @@ struct Wanted {
         return {(flags & gomp::kDepend) ? depend : nullptr, reinterpret_cast<void *>(function)};
     }
     [[gnu::always_inline]] bool detaches() const { return (flags & gomp::kDetach) != 0; }
-    [[gnu::always_inline]] task::Request request(const task::Depend *depends, int count) const {
+    [[gnu::always_inline]] task::TaskClauses clauses(const task::Depend *depends, int count) const {
         return {depends, count, deferred, detaches()};
     }
     [[gnu::always_inline]] Block block() const {
@@ -112,7 +112,7 @@ SENNIT_NOINLINE void make_any(Parts... parts) {
     const Wanted wanted{parts...};
     const gomp::Dependences given = wanted.dependences();
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    task::create(omp::here(), wanted.request(depends, count), omp::unobserved<Body>,
+    task::create(omp::here(), wanted.clauses(depends, count), omp::unobserved<Body>,
                  wanted.block());
 }
 // The same where somebody looks on, who wants to know from where it was called. That is why
@@ -123,7 +123,7 @@ SENNIT_COLD void make_watched(Parts... parts) {
     const Wanted wanted{parts...};
     const gomp::Dependences given = wanted.dependences();
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    omp::create_watched<Body>(wanted.site, omp::here(), wanted.request(depends, count),
+    omp::create_watched<Body>(wanted.site, omp::here(), wanted.clauses(depends, count),
                               wanted.block());
 }
 

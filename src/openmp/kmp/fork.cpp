@@ -248,7 +248,7 @@ KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
 }
 
 KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask, ...) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     SENNIT_COLLECT(arguments, count, microtask)
     Region region = make_region(microtask, count, arguments);
     const int teams = std::exchange(t_announced.num_teams, 0);

@@ -86,7 +86,7 @@ Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is
 void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred,
               std::uint64_t *lower, std::uint64_t *upper, std::int64_t step, bool grouped,
               std::int32_t sizing, std::uint64_t value, bool strict, Duplicate duplicate) {
-    const ompt::MaybeEntry entry(site);
+    const ompt::MaybeInRoutine routine(site);
     sched::Worker &worker = omp::here();
     if (grouped)
         __kmpc_taskgroup(location, gtid);

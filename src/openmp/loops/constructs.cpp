@@ -50,12 +50,12 @@ WorkKind kind_of(const LoopSchedule &schedule, int threads) {
 } // namespace
 
 SENNIT_COLD void tell_work_begin(Site site, WorkKind kind, std::uint64_t size) {
-    const Entry entry(site);
-    task::ToolRecord &record = entry.record();
-    end_open_single(member_of(entry.worker()), record, entry.code());
+    const InRoutine routine(site);
+    task::ToolRecord &record = routine.record();
+    end_open_single(member_of(routine.worker()), record, routine.code());
     record.work = kind;
     record.work_size = size;
-    report(entry.worker(), kind, kBegin, size, entry.code());
+    report(routine.worker(), kind, kBegin, size, routine.code());
 }
 
 SENNIT_COLD void tell_loop_begin(Site site, const LoopSchedule &schedule, std::uint64_t size) {
@@ -125,10 +125,10 @@ SENNIT_COLD void ordered_begin_told(Site site) {
 }
 
 SENNIT_COLD void ordered_end_told(Site site) {
-    const Entry entry(site);
+    const InRoutine routine(site);
     const Lock turn = turn_here();
-    ordered_end(entry.worker());
-    g_tool.mutex_released(turn.kind, turn.wait_id, entry.code());
+    ordered_end(routine.worker());
+    g_tool.mutex_released(turn.kind, turn.wait_id, routine.code());
 }
 
 bool next_section(sched::Worker &worker, Site site, std::uintptr_t count, std::uintptr_t *section) {

@@ -223,11 +223,11 @@ int control_tool(Site site, int command, int modifier, void *argument) {
     omp::here(); // by now there is a tool or none
     if (!on())
         return kNoTool;
-    const Entry entry(site);
+    const InRoutine routine(site);
     if (!g_tool.control_tool.wanted())
         return kNoCallback;
     return g_tool.control_tool(static_cast<std::uint64_t>(command),
-                               static_cast<std::uint64_t>(modifier), argument, entry.code());
+                               static_cast<std::uint64_t>(modifier), argument, routine.code());
 }
 
 } // namespace sennit::ompt

@@ -291,7 +291,7 @@ SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done
     if (!body)
         return SENNIT_ERR_PARAMETER;
     task::note_may_suspend();
-    const ompt::MaybeEntry entry(SENNIT_SITE);
+    const ompt::MaybeInRoutine routine(SENNIT_SITE);
     sched::Worker &worker = omp::here();
     omp::Team *commons = omp::commons();
     if (!commons)

@@ -34,9 +34,9 @@ ToolState state_of(SyncKind kind) {
 template <class Event>
 class Scope {
   public:
-    Scope(const Event &callback, SyncKind kind, const Entry &entry)
-        : callback_(callback), kind_(kind), code_(entry.code()),
-          parallel_(&member_of(entry.worker()).team->tool.data), record_(entry.record()) {
+    Scope(const Event &callback, SyncKind kind, const InRoutine &routine)
+        : callback_(callback), kind_(kind), code_(routine.code()),
+          parallel_(&member_of(routine.worker()).team->tool.data), record_(routine.record()) {
         report(kBegin);
     }
     ~Scope() { report(kEnd); }
@@ -57,8 +57,8 @@ class Scope {
 // The part of a synchronisation region in which the task waits.
 class Waiting {
   public:
-    Waiting(SyncKind kind, const Entry &entry)
-        : record_(entry.record()), scope_(g_tool.sync_region_wait, kind, entry) {
+    Waiting(SyncKind kind, const InRoutine &routine)
+        : record_(routine.record()), scope_(g_tool.sync_region_wait, kind, routine) {
         record_.state = state_of(kind);
     }
     ~Waiting() { record_.state = 0; }
@@ -72,63 +72,63 @@ class Waiting {
 
 using SyncRegion = Scope<decltype(g_tool.sync_region)>;
 
-void report_taskgroup(const Entry &entry, Endpoint endpoint) {
-    g_tool.sync_region(kTaskgroup, endpoint, &member_of(entry.worker()).team->tool.data,
-                       data_of(entry.record()), entry.code());
+void report_taskgroup(const InRoutine &routine, Endpoint endpoint) {
+    g_tool.sync_region(kTaskgroup, endpoint, &member_of(routine.worker()).team->tool.data,
+                       data_of(routine.record()), routine.code());
 }
 
 } // namespace
 
 SENNIT_COLD bool barrier_told(Site site, SyncKind kind) {
-    const Entry entry(site);
-    end_open_single(member_of(entry.worker()), entry.record(), entry.code());
-    const SyncRegion region(g_tool.sync_region, kind, entry);
-    const Waiting waiting(kind, entry);
-    return barrier(entry.worker());
+    const InRoutine routine(site);
+    end_open_single(member_of(routine.worker()), routine.record(), routine.code());
+    const SyncRegion region(g_tool.sync_region, kind, routine);
+    const Waiting waiting(kind, routine);
+    return barrier(routine.worker());
 }
 
 SENNIT_COLD void taskwait_told(Site site) {
-    const Entry entry(site);
-    const SyncRegion region(g_tool.sync_region, kTaskwait, entry);
-    const Waiting waiting(kTaskwait, entry);
-    task::wait_children(entry.worker());
+    const InRoutine routine(site);
+    const SyncRegion region(g_tool.sync_region, kTaskwait, routine);
+    const Waiting waiting(kTaskwait, routine);
+    task::wait_children(routine.worker());
 }
 
 SENNIT_COLD void taskwait_depend_told(Site site, WaitDepends wait, const task::Depend *depends,
                                       int count) {
-    const Entry entry(site);
+    const InRoutine routine(site);
     Task waiting;
     task::ToolRecord record;
     waiting.tool = &record;
     record.taskwait = true;
-    task::set_up(entry.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
+    task::set_up(routine.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
                  0);
     if (task::Observer *const observer = task::observer())
-        observer->created(entry.worker(), waiting, depends, count);
-    wait(entry.worker(), depends, count);
+        observer->created(routine.worker(), waiting, depends, count);
+    wait(routine.worker(), depends, count);
     g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
 }
 
 SENNIT_COLD void taskyield_told(Site site) {
-    const Entry entry(site);
+    const InRoutine routine(site);
     t_thread.leaving = kTaskYield;
-    entry.worker().yield();
+    routine.worker().yield();
     t_thread.leaving = kTaskSwitch;
 }
 
 SENNIT_COLD void taskgroup_begin_told(Site site, Taskgroup &group) {
-    const Entry entry(site);
-    task::begin_taskgroup(entry.worker(), group);
-    report_taskgroup(entry, kBegin);
+    const InRoutine routine(site);
+    task::begin_taskgroup(routine.worker(), group);
+    report_taskgroup(routine, kBegin);
 }
 
 SENNIT_COLD void taskgroup_end_told(Site site) {
-    const Entry entry(site);
+    const InRoutine routine(site);
     {
-        const Waiting waiting(kTaskgroup, entry);
-        task::end_taskgroup(entry.worker());
+        const Waiting waiting(kTaskgroup, routine);
+        task::end_taskgroup(routine.worker());
     }
-    report_taskgroup(entry, kEnd);
+    report_taskgroup(routine, kEnd);
 }
 
 namespace {
@@ -136,22 +136,22 @@ namespace {
 SENNIT_TLS Combine t_combine; // between begin and end no code runs that could switch fibers
 
 SENNIT_COLD void tell_reduction(ompt::Site site, ompt::Endpoint endpoint) {
-    const ompt::Entry entry(site);
-    ompt::g_tool.reduction(ompt::kReduction, endpoint, &member_of(entry.worker()).team->tool.data,
-                           ompt::data_of(entry.record()), entry.code());
+    const ompt::InRoutine routine(site);
+    ompt::g_tool.reduction(ompt::kReduction, endpoint, &member_of(routine.worker()).team->tool.data,
+                           ompt::data_of(routine.record()), routine.code());
 }
 
 } // namespace
 
 SENNIT_COLD void tell_flush(ompt::Site site) {
-    const ompt::Entry entry(site);
-    ompt::g_tool.flush(&ompt::t_thread.data, entry.code());
+    const ompt::InRoutine routine(site);
+    ompt::g_tool.flush(&ompt::t_thread.data, routine.code());
 }
 
 SENNIT_COLD void tell_error_slow(ompt::Site site, bool fatal, const char *message,
                                  std::size_t length) {
-    const ompt::Entry entry(site);
-    ompt::g_tool.error(fatal ? ompt::kFatal : ompt::kWarning, message, length, entry.code());
+    const ompt::InRoutine routine(site);
+    ompt::g_tool.error(fatal ? ompt::kFatal : ompt::kWarning, message, length, routine.code());
 }
 
 Combine begin_reduction(ompt::Site site, TaskMutex &mutex, bool has_atomics) {

@@ -233,23 +233,23 @@ ToolState state_of(MutexKind kind) {
 } // namespace
 
 void lock_init(Site site, Lock lock) {
-    const Entry entry(site);
-    g_tool.lock_init(lock.kind, lock.hint, kParking, lock.wait_id, entry.code());
+    const InRoutine routine(site);
+    g_tool.lock_init(lock.kind, lock.hint, kParking, lock.wait_id, routine.code());
 }
 
 void lock_destroy(Site site, Lock lock) {
-    const Entry entry(site);
-    g_tool.lock_destroy(lock.kind, lock.wait_id, entry.code());
+    const InRoutine routine(site);
+    g_tool.lock_destroy(lock.kind, lock.wait_id, routine.code());
 }
 
 void lock_released(Site site, Lock lock) {
-    const Entry entry(site);
-    g_tool.mutex_released(lock.kind, lock.wait_id, entry.code());
+    const InRoutine routine(site);
+    g_tool.mutex_released(lock.kind, lock.wait_id, routine.code());
 }
 
-Acquiring::Acquiring(Site site, Lock lock) : entry_(site), lock_(lock) {
-    g_tool.mutex_acquire(lock.kind, lock.hint, kParking, lock.wait_id, entry_.code());
-    task::ToolRecord &record = entry_.record();
+Acquiring::Acquiring(Site site, Lock lock) : routine_(site), lock_(lock) {
+    g_tool.mutex_acquire(lock.kind, lock.hint, kParking, lock.wait_id, routine_.code());
+    task::ToolRecord &record = routine_.record();
     record.wait_id = lock.wait_id;
     record.state = state_of(lock.kind);
 }
@@ -277,23 +277,23 @@ int test_nest_lock(Site site, const void *lock, omp::NestMutex &mutex) {
 }
 
 void unset_nest_lock(Site site, const void *lock, omp::NestMutex &mutex) {
-    const Entry entry(site);
+    const InRoutine routine(site);
     const Lock released = lock_at(kNestLock, lock);
     if (omp::nest_unlock(mutex) == 0)
-        g_tool.mutex_released(kNestLock, released.wait_id, entry.code());
+        g_tool.mutex_released(kNestLock, released.wait_id, routine.code());
     else
-        g_tool.nest_lock(kEnd, released.wait_id, entry.code());
+        g_tool.nest_lock(kEnd, released.wait_id, routine.code());
 }
 
 Acquiring::~Acquiring() {
-    entry_.record().state = 0;
+    routine_.record().state = 0;
 }
 
 void Acquiring::acquired(int depth) const {
     if (depth > 1)
-        g_tool.nest_lock(kBegin, lock_.wait_id, entry_.code());
+        g_tool.nest_lock(kBegin, lock_.wait_id, routine_.code());
     else
-        g_tool.mutex_acquired(lock_.kind, lock_.wait_id, entry_.code());
+        g_tool.mutex_acquired(lock_.kind, lock_.wait_id, routine_.code());
 }
 
 } // namespace sennit::ompt

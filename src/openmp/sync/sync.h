@@ -123,7 +123,7 @@ class Acquiring {
     void acquired(int depth = 1) const; // it has it now
 
   private:
-    const Entry entry_;
+    const InRoutine routine_;
     const Lock lock_;
 };
 

@@ -9,24 +9,24 @@ namespace sennit::omp {
 
 using namespace ompt;
 
-SENNIT_COLD void start_told(Site site, Task &task, task::Request request) {
-    const Entry entry(site);
-    task::start(entry.worker(), task, request);
+SENNIT_COLD void start_told(Site site, Task &task, task::TaskClauses clauses) {
+    const InRoutine routine(site);
+    task::start(routine.worker(), task, clauses);
 }
 
 SENNIT_COLD void undeferred_begin_told(Site site, Task &task) {
-    Entry entry(site);
-    task::begin_undeferred(entry.worker(), task);
+    InRoutine routine(site);
+    task::begin_undeferred(routine.worker(), task);
     stay_in_application(*task.tool, site, *static_cast<void **>(__builtin_frame_address(0)));
-    entry.stay();
+    routine.stay();
 }
 
 SENNIT_COLD void undeferred_end_told(Site site, Task &task) {
-    Entry entry(site);
+    InRoutine routine(site);
     task.tool->frame.exit = nullptr;
-    entry.stay(); // the task is not there any more when this returns
-    task::end_undeferred(entry.worker(), task);
-    entry.worker().task->tool->frame.enter = nullptr;
+    routine.stay(); // the task is not there any more when this returns
+    task::end_undeferred(routine.worker(), task);
+    routine.worker().task->tool->frame.enter = nullptr;
 }
 
 void tell_taskloop_piece(Task &task) {

@@ -11,7 +11,7 @@ namespace sennit::omp {
 
 // ---- where a tool is attached -------------------------------------------------------------------
 
-void start_told(ompt::Site site, Task &task, task::Request request);
+void start_told(ompt::Site site, Task &task, task::TaskClauses clauses);
 void undeferred_begin_told(ompt::Site site, Task &task);
 void undeferred_end_told(ompt::Site site, Task &task);
 // A task of a taskloop begins.
@@ -42,10 +42,10 @@ template <class Code>
 }
 
 SENNIT_TOLD void start_task(sched::Worker &worker, ompt::Where auto site, Task &task,
-                            const task::Request &request) {
+                            const task::TaskClauses &clauses) {
     if (ompt::on())
-        return start_told(site, task, request);
-    task::start(worker, task, request);
+        return start_told(site, task, clauses);
+    task::start(worker, task, clauses);
 }
 
 // Must tasks be made in the way that is watched? Else task::create() will do, with
@@ -63,21 +63,21 @@ struct Observed {
     ompt::Site site;
     static constexpr bool kMayInclude = false; // the tool sees the program's tasks
     static constexpr auto invoke = invoke_told<Code>;
-    void start(sched::Worker &, Task &task, const task::Request &request) const {
-        start_told(site, task, request);
+    void start(sched::Worker &, Task &task, const task::TaskClauses &clauses) const {
+        start_told(site, task, clauses);
     }
 };
 
 // Body: see task::create(). By value: so what asks for a task keeps it in registers.
 template <class Code, class Body>
-SENNIT_COLD void create_watched(ompt::Site site, sched::Worker &worker, task::Request request,
+SENNIT_COLD void create_watched(ompt::Site site, sched::Worker &worker, task::TaskClauses clauses,
                                 Body body) {
-    if (task::is_pointless(worker, request))
+    if (task::is_pointless(worker, clauses))
         return;
     if (ompt::on())
-        task::create(worker, request, Observed<Code>{site}, body);
+        task::create(worker, clauses, Observed<Code>{site}, body);
     else
-        task::create(worker, request, unobserved<Code>, body);
+        task::create(worker, clauses, unobserved<Code>, body);
 }
 
 // An undeferred task whose body the program calls between the two.

@@ -44,9 +44,9 @@ bool cancellation_point(sched::Worker &worker, Construct construct) {
 SENNIT_COLD void tell_cancel(ompt::Site site, Construct construct, ompt::CancelFlag how) {
     static constexpr int kFlags[] = {ompt::kCancelParallel, ompt::kCancelLoop,
                                      ompt::kCancelSections, ompt::kCancelTaskgroup};
-    const ompt::Entry entry(site);
-    ompt::g_tool.cancel(ompt::data_of(entry.record()), kFlags[static_cast<int>(construct)] | how,
-                        entry.code());
+    const ompt::InRoutine routine(site);
+    ompt::g_tool.cancel(ompt::data_of(routine.record()), kFlags[static_cast<int>(construct)] | how,
+                        routine.code());
 }
 
 } // namespace sennit::omp

@@ -75,7 +75,7 @@ Task *take_offered(const Team &team) {
     };
     for (int i = 0; i < team.size; ++i)
         if (sched::Item *const item =
-                team.slots[i]->queue.steal_if(sched::ReadyQueue::Place::back, is_offered))
+                team.slots[i]->queue.steal_if(sched::ReadyQueue::End::back, is_offered))
             return static_cast<Task *>(item);
     return nullptr;
 }

@@ -193,25 +193,25 @@ void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind
 }
 
 void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data) {
-    const ompt::Entry entry(site);
+    const ompt::InRoutine routine(site);
     parallel(worker, size, body, data);
 }
 
 void begin_serialized_told(ompt::Site site, void *const *frame) {
-    ompt::Entry entry(site);
+    ompt::InRoutine routine(site);
     ompt::t_thread.requested = 1;
-    Team &team = fork(entry.worker(), 1, nullptr, nullptr, Team::Kind::opened);
+    Team &team = fork(routine.worker(), 1, nullptr, nullptr, Team::Kind::opened);
     ompt::stay_in_application(team.member(0).record, site, *frame);
-    entry.stay();
+    routine.stay();
 }
 
 void end_serialized_told(ompt::Site site) {
-    const ompt::Entry entry(site);
-    Member &member = member_of(entry.worker());
-    member.team->tool.code = entry.code();
-    join(entry.worker());
+    const ompt::InRoutine routine(site);
+    Member &member = member_of(routine.worker());
+    member.team->tool.code = routine.code();
+    join(routine.worker());
     member.record.frame = {};
-    entry.record().frame.enter = nullptr;
+    routine.record().frame.enter = nullptr;
 }
 
 Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,

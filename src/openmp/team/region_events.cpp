@@ -223,7 +223,8 @@ void worker_end() {
     thread_end();
 }
 
-Entry::Entry(Site site) : worker_(omp::here()), record_(worker_.task->tool), code_(site.code) {
+InRoutine::InRoutine(Site site)
+    : worker_(omp::here()), record_(worker_.task->tool), code_(site.code) {
     if (record_->frame.enter) {
         record_ = nullptr;
         code_ = t_thread.code;
@@ -233,7 +234,7 @@ Entry::Entry(Site site) : worker_(omp::here()), record_(worker_.task->tool), cod
     t_thread.code = site.code;
 }
 
-Entry::~Entry() {
+InRoutine::~InRoutine() {
     if (record_)
         record_->frame.enter = nullptr;
 }

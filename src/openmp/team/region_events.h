@@ -42,14 +42,14 @@ void initial_thread_end(omp::Member &initial);
 // The program calls a routine of ours. Only front doors know from where, so they say it. What
 // happens then is told to the tool by the code that does it.
 
-// While an Entry lives, the current task is in a routine of ours. If routines of ours call each
+// While an InRoutine lives, the current task is in a routine of ours. If routines of ours call each
 // other, the tool sees the outermost one.
-class Entry {
+class InRoutine {
   public:
-    explicit Entry(Site site);
-    ~Entry();
-    Entry(const Entry &) = delete;
-    Entry &operator=(const Entry &) = delete;
+    explicit InRoutine(Site site);
+    ~InRoutine();
+    InRoutine(const InRoutine &) = delete;
+    InRoutine &operator=(const InRoutine &) = delete;
 
     sched::Worker &worker() const { return worker_; }
     task::ToolRecord &record() const { return *worker_.task->tool; } // of the current task
@@ -64,23 +64,23 @@ class Entry {
     const void *code_;
 };
 
-// An Entry if a tool is attached, else nothing. For routines that are not called often.
-class MaybeEntry {
+// An InRoutine if a tool is attached, else nothing. For routines that are not called often.
+class MaybeInRoutine {
   public:
-    explicit MaybeEntry(Site site) : made_(on()) {
+    explicit MaybeInRoutine(Site site) : made_(on()) {
         if (made_)
-            new (memory_) Entry(site);
+            new (memory_) InRoutine(site);
     }
-    ~MaybeEntry() {
+    ~MaybeInRoutine() {
         if (made_)
-            reinterpret_cast<Entry *>(memory_)->~Entry();
+            reinterpret_cast<InRoutine *>(memory_)->~InRoutine();
     }
-    MaybeEntry(const MaybeEntry &) = delete;
-    MaybeEntry &operator=(const MaybeEntry &) = delete;
+    MaybeInRoutine(const MaybeInRoutine &) = delete;
+    MaybeInRoutine &operator=(const MaybeInRoutine &) = delete;
 
   private:
     const bool made_;
-    alignas(Entry) std::byte memory_[sizeof(Entry)];
+    alignas(InRoutine) std::byte memory_[sizeof(InRoutine)];
 };
 
 // The program itself calls the body of a region or task when the routine at `site` has returned.

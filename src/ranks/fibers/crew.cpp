@@ -99,15 +99,15 @@ bool Crew::end_one(RankFiber &fiber) {
         {
             const Guard guard(lock_);
             take_rung();
-            const Place place = fiber.place.load();
-            if (place != Place::running && fiber.senders.load(std::memory_order_acquire) == 0) {
-                if (place == Place::ready) {
+            const Stage stage = fiber.stage.load();
+            if (stage != Stage::running && fiber.senders.load(std::memory_order_acquire) == 0) {
+                if (stage == Stage::ready) {
                     // Its party may have come after it was ready.
                     if (!list_of(fiber).remove(fiber))
                         partyless_.remove(fiber);
                     ready_count_.fetch_sub(1, std::memory_order_relaxed);
                 }
-                fiber.go(Place::gone);
+                fiber.go(Stage::gone);
                 fiber.process.store(0);
                 fiber.main.store(nullptr);
                 fiber.in_use.store(0, std::memory_order_release);
@@ -180,7 +180,7 @@ ReadyList &Crew::list_of(RankFiber &fiber) {
 }
 
 void Crew::make_ready(RankFiber &fiber) {
-    fiber.go(Place::ready, std::memory_order_relaxed);
+    fiber.go(Stage::ready, std::memory_order_relaxed);
     list_of(fiber).add(fiber);
     ready_count_.store(ready_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -189,13 +189,13 @@ void Crew::take_rung() {
     if (abroad_.load(std::memory_order_relaxed) != 0 && abroad_.exchange(0) != 0)
         fibers_.each([&](RankFiber &fiber) {
             lock_.assert_held();
-            if (fiber.place.load() == Place::waiting && fiber.has_changed())
+            if (fiber.stage.load() == Stage::waiting && fiber.has_changed())
                 make_ready(fiber);
         });
     rung_.take(fibers_.end(), [&](std::int32_t number) {
         lock_.assert_held();
         RankFiber *const fiber = fibers_.at(number);
-        if (fiber && fiber->place.load() == Place::waiting)
+        if (fiber && fiber->stage.load() == Stage::waiting)
             make_ready(*fiber);
     });
 }
@@ -206,7 +206,7 @@ std::int64_t Crew::wake_late(std::int64_t now) {
     std::int64_t left = wait::kCarrier.naps.longest_ns;
     fibers_.each([&](RankFiber &fiber) {
         lock_.assert_held();
-        if (fiber.place.load() != Place::waiting)
+        if (fiber.stage.load() != Stage::waiting)
             return;
         if (fiber.deadline_ns == 0)
             fiber.deadline_ns = now + fiber.limit_ns;
@@ -250,13 +250,13 @@ RankFiber *Crew::take_or_return(Carrier &carrier, bool &others, RankFiber *&goes
                            std::memory_order_relaxed);
         fiber->deadline_ns = 0;
         if (fiber->doomed.load() != 0) {
-            fiber->go(Place::gone);
+            fiber->go(Stage::gone);
         } else if (fiber->wanted_home.load() != 0) {
             begin_return(*fiber);
             goes_home = fiber;
             return nullptr;
         } else {
-            fiber->go(Place::running, std::memory_order_relaxed);
+            fiber->go(Stage::running, std::memory_order_relaxed);
             others = partyless_.first || parties_.any_unserved();
             return fiber;
         }
@@ -264,7 +264,7 @@ RankFiber *Crew::take_or_return(Carrier &carrier, bool &others, RankFiber *&goes
 }
 
 void Crew::begin_return(RankFiber &fiber) {
-    fiber.go(Place::returning);
+    fiber.go(Stage::returning);
     fiber.deadline_ns = 0;
     fiber.senders.fetch_add(1, std::memory_order_relaxed);
 }
@@ -284,14 +284,14 @@ void Crew::settle(Carrier &carrier, RankFiber &fiber) {
 bool Crew::settle_or_return(Carrier &carrier, RankFiber &fiber) {
     const Guard guard(lock_);
     if (fiber.doomed.load() != 0) {
-        fiber.go(Place::gone);
+        fiber.go(Stage::gone);
     } else if (carrier.reason == LeaveReason::home || fiber.wanted_home.load() != 0) {
         begin_return(fiber);
         return true;
     } else if (carrier.reason == LeaveReason::yields) {
         make_ready(fiber);
     } else {
-        fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h
+        fiber.go(Stage::waiting); // seq_cst, then the look at the words: turns.h
         if (fiber.has_changed() || fiber.wanted_home.load() != 0)
             make_ready(fiber);
     }
@@ -435,14 +435,14 @@ void *Crew::work(void *argument) {
 
 // Those that are ready end when a carrier takes them, those that run are poked.
 void Crew::find_homeless() {
-    constexpr unsigned away = states(Place::waiting, Place::ready, Place::running);
+    constexpr unsigned away = states(Stage::waiting, Stage::ready, Stage::running);
     fibers_.each([&](RankFiber &fiber) {
         lock_.assert_held();
-        const Place place = fiber.place.load();
-        if ((states(place) & away) == 0 || !fiber.has_lost_home())
+        const Stage stage = fiber.stage.load();
+        if ((states(stage) & away) == 0 || !fiber.has_lost_home())
             return;
         fiber.doomed.store(1);
-        if (place == Place::waiting)
+        if (stage == Stage::waiting)
             make_ready(fiber);
     });
 }

@@ -88,7 +88,7 @@ RankFiber *FiberTable::add(RankFiber *main) {
     fiber->wanted_home.store(0);
     fiber->doomed.store(0);
     fiber->deadline_ns = 0; // of whoever had it before
-    fiber->go(Place::home);
+    fiber->go(Stage::home);
     return fiber;
 }
 

@@ -59,7 +59,7 @@ void *parked(void *argument) {
     const bool is_main = self.main.load(std::memory_order_relaxed) == &self;
     const std::uint64_t of_rank = is_main ? ~self.signal_mask : 0;
     leave_thread(self);
-    self.go(Place::waiting); // seq_cst, see turns.h
+    self.go(Stage::waiting); // seq_cst, see turns.h
     if (self.has_changed())
         self.turns->ring(self, nullptr);
     else
@@ -89,7 +89,7 @@ void *parked(void *argument) {
         call(SYS_rt_tgsigqueueinfo, process, thread, held[i].si_signo, address(&held[i]));
     self.homecomings.store(self.homecomings.load(std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
-    self.go(Place::home, std::memory_order_relaxed);
+    self.go(Stage::home, std::memory_order_relaxed);
     come_to_thread(self);
     if (void *const frame = self.frame) {
         self.frame = nullptr;

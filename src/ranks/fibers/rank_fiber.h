@@ -86,10 +86,10 @@ struct RankFiber;
 
 // The rank's auxiliary vector has the address of its RankFiber (kRankFiberEntry).
 
-enum class Place : std::uint32_t { home, waiting, ready, running, returning, gone };
-constexpr unsigned after(Place place) {
-    using enum Place;
-    switch (place) {
+enum class Stage : std::uint32_t { home, waiting, ready, running, returning, gone };
+constexpr unsigned after(Stage stage) {
+    using enum Stage;
+    switch (stage) {
     case home:
         return states(home, waiting, gone); // home: one that nobody uses is taken
     case waiting:
@@ -188,7 +188,7 @@ struct RankFiber {
     std::atomic<std::uint64_t> job{0};
 
     // ---- how others reach it
-    alignas(64) std::atomic<Place> place{Place::home};
+    alignas(64) std::atomic<Stage> stage{Stage::home};
     std::atomic<std::uint32_t> wanted_home{0}; // its home thread has a signal for it
     std::atomic<std::uint32_t> doomed{0};      // its process has ended
     // ---- used by the crew, under its lock
@@ -206,11 +206,11 @@ struct RankFiber {
         const RankFiber *const of_rank = main.load(std::memory_order_relaxed);
         return of_rank ? of_rank->process.load(std::memory_order_relaxed) : 0;
     }
-    // Go to another place. Called by the one that has the fiber now: the fiber itself, its carrier,
-    // or the crew under its lock.
-    void go(Place to, std::memory_order order = std::memory_order_seq_cst) {
-        SENNIT_ASSERT((after(place.load(std::memory_order_relaxed)) & states(to)) != 0);
-        place.store(to, order);
+    // Go on to another stage. Called by the one that has the fiber now: the fiber itself, its
+    // carrier, or the crew under its lock.
+    void go(Stage to, std::memory_order order = std::memory_order_seq_cst) {
+        SENNIT_ASSERT((after(stage.load(std::memory_order_relaxed)) & states(to)) != 0);
+        stage.store(to, order);
     }
 };
 

@@ -11,9 +11,9 @@
 // No wake-up is lost between a fiber that goes to wait and a thread that rings for it:
 //
 //   the thread that rings                  the carrier that the fiber leaves (or its home thread)
-//   1. changes a word                      1. place = waiting
+//   1. changes a word                      1. stage = waiting
 //   2. puts the fiber into the set         2. looks at the words; if one has changed, it is ready
-//   later, the carrier that takes the set: place == waiting: ready
+//   later, the carrier that takes the set: stage == waiting: ready
 //
 // If step 2 on the right does not see the change, then the carrier that takes the set sees
 // `waiting` (all four are seq_cst). The same holds between the set and a carrier that goes to sleep

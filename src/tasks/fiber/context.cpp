@@ -57,7 +57,7 @@ inline void tell_arrival(const Context &self) {
 // The topmost words of a fresh stack hold what its first entry needs; see make().
 struct FirstFrame {
     Context *self;
-    Entry entry;
+    EntryFunction entry;
 };
 
 // The context that is being entered for the first time; set by switch_to just before the jump, read
@@ -76,7 +76,7 @@ SENNIT_NO_ASAN void enter(transfer_t from) {
 
 } // namespace
 
-void make(Context &context, void *low, std::size_t size, Entry entry) {
+void make(Context &context, void *low, std::size_t size, EntryFunction entry) {
     context.stack_low = low;
     context.stack_size = size;
     // What an earlier stack at this address left in the shadow memory.

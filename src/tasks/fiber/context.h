@@ -26,11 +26,11 @@ struct Context {
     unsigned valgrind_stack = 0;     // valgrind: its number
 };
 
-using Entry = void (*)(Context &self);
+using EntryFunction = void (*)(Context &self);
 
 // Prepare `context` so that the first switch to it calls entry(context) on the stack [low, low +
 // size). `entry` must not return.
-void make(Context &context, void *low, std::size_t size, Entry entry);
+void make(Context &context, void *low, std::size_t size, EntryFunction entry);
 
 // Describe the kernel thread's own stack, on which the caller runs. `size`: that of the stack, if
 // the caller has made the thread; else 0. To ask the C library takes some system calls of a new

@@ -19,9 +19,9 @@ std::atomic_ref<OrderedQueue *> queue_of(Item *item) {
 
 } // namespace
 
-bool OrderedQueue::holds(const Entry &entry, std::uintptr_t position) const {
-    return entry.item && entry.item->position == position &&
-           queue_of(entry.item).load(std::memory_order_relaxed) == this;
+bool OrderedQueue::holds(const Keyed &keyed, std::uintptr_t position) const {
+    return keyed.item && keyed.item->position == position &&
+           queue_of(keyed.item).load(std::memory_order_relaxed) == this;
 }
 
 // Adds to `count` how many tasks it has. Keys are those of the places: a task's priority may change
@@ -30,12 +30,12 @@ bool OrderedQueue::line_is_sound(std::uint32_t &count) const {
     if (line_.tail - line_.head > line_.capacity || (!line_.empty() && !line_.first().item))
         return false;
     for (std::uint32_t place = line_.head; place != line_.tail; ++place) {
-        const Entry &entry = line_.at(place);
-        if (place != line_.head && entry.key < line_.at(place - 1).key)
+        const Keyed &keyed = line_.at(place);
+        if (place != line_.head && keyed.key < line_.at(place - 1).key)
             return false;
-        if (entry.item && !holds(entry, kInLine | place))
+        if (keyed.item && !holds(keyed, kInLine | place))
             return false;
-        count += entry.item ? 1 : 0;
+        count += keyed.item ? 1 : 0;
     }
     return true;
 }
@@ -54,7 +54,7 @@ bool OrderedQueue::is_sound() const {
 }
 
 OrderedQueue::~OrderedQueue() {
-    std::free(line_.places);
+    std::free(line_.fields);
     heap_.release();
 }
 
@@ -65,14 +65,14 @@ void OrderedQueue::push(Item *item) {
     // and then load, sequentially consistent (Dekker); see moved().
     queue_of(item).store(this, std::memory_order_seq_cst);
     count_.store(count() + 1, std::memory_order_relaxed);
-    const Entry entry{key_of(*item), item};
-    if (SENNIT_LIKELY(line_.may_join(entry.key))) {
+    const Keyed keyed{key_of(*item), item};
+    if (SENNIT_LIKELY(line_.may_join(keyed.key))) {
         if (line_.tail - line_.head == line_.capacity)
             line_.grow();
         item->position = kInLine | line_.tail;
-        line_.at(line_.tail++) = entry;
+        line_.at(line_.tail++) = keyed;
     } else {
-        add_to_heap(entry);
+        add_to_heap(keyed);
     }
     SENNIT_ASSERT(!checks_.due(count()) || is_sound());
 }
@@ -87,16 +87,16 @@ void OrderedQueue::moved(Item *item) {
     if (queue_of(item).load(std::memory_order_relaxed) != queue)
         return;
     const auto at = static_cast<std::uint32_t>(item->position);
-    const Entry entry{key_of(*item), item};
+    const Keyed keyed{key_of(*item), item};
     if (item->position & kInLine) {
-        if (entry.key != queue->line_.at(at).key) {
+        if (keyed.key != queue->line_.at(at).key) {
             queue->line_.leave(at);
-            queue->add_to_heap(entry);
+            queue->add_to_heap(keyed);
         }
-    } else if (entry.key < queue->heap_[at].key) {
-        queue->rise(at, entry);
+    } else if (keyed.key < queue->heap_[at].key) {
+        queue->rise(at, keyed);
     } else {
-        queue->sink(at, entry);
+        queue->sink(at, keyed);
     }
     SENNIT_ASSERT(!queue->checks_.due(queue->count()) || queue->is_sound());
 }
@@ -110,7 +110,7 @@ Item *OrderedQueue::take_first() {
         line_.leave(line_.head);
     } else {
         item = heap_[0].item;
-        const Entry &last = heap_.back(); // stays there
+        const Keyed &last = heap_.back(); // stays there
         heap_.pop();
         if (heap_.size() > 0)
             sink(0, last);
@@ -129,29 +129,29 @@ void OrderedQueue::Line::leave(std::uint32_t place) {
 
 void OrderedQueue::Line::grow() {
     const std::uint32_t more = capacity ? capacity * 2 : kFirstCapacity;
-    auto *fresh = static_cast<Entry *>(std::malloc(more * sizeof(Entry)));
+    auto *fresh = static_cast<Keyed *>(std::malloc(more * sizeof(Keyed)));
     if (!fresh)
         fatal("no memory for a queue of %u ready tasks", more);
     for (std::uint32_t place = head; place != tail; ++place)
         fresh[place & (more - 1)] = at(place);
-    std::free(places);
-    places = fresh;
+    std::free(fields);
+    fields = fresh;
     capacity = more;
 }
 
-void OrderedQueue::add_to_heap(const Entry &entry) {
-    if (!heap_.push(entry))
+void OrderedQueue::add_to_heap(const Keyed &keyed) {
+    if (!heap_.push(keyed))
         fatal("no memory for a queue of %zu ready tasks", heap_.size() + 1);
-    rise(heap_.size() - 1, entry);
+    rise(heap_.size() - 1, keyed);
 }
 
-void OrderedQueue::place(std::size_t at, const Entry &entry) {
-    heap_[at] = entry;
-    entry.item->position = at;
+void OrderedQueue::place(std::size_t at, const Keyed &keyed) {
+    heap_[at] = keyed;
+    keyed.item->position = at;
 }
 
-void OrderedQueue::rise(std::size_t at, const Entry &entry) {
-    const Entry mine = entry; // which may be overwritten on the way
+void OrderedQueue::rise(std::size_t at, const Keyed &keyed) {
+    const Keyed mine = keyed; // which may be overwritten on the way
     while (at > 0) {
         const std::size_t parent = (at - 1) / 2;
         if (heap_[parent].key <= mine.key)
@@ -162,8 +162,8 @@ void OrderedQueue::rise(std::size_t at, const Entry &entry) {
     place(at, mine);
 }
 
-void OrderedQueue::sink(std::size_t at, const Entry &entry) {
-    const Entry mine = entry;
+void OrderedQueue::sink(std::size_t at, const Keyed &keyed) {
+    const Keyed mine = keyed;
     for (;;) {
         std::size_t child = 2 * at + 1;
         if (child >= heap_.size())

@@ -116,23 +116,23 @@ class alignas(kCacheLine) OrderedQueue {
     bool is_sound() const;
 
   private:
-    struct Entry {
+    struct Keyed {
         std::uint64_t key;
         Item *item;
     };
 
-    // Places are numbered from the first one on; those before `head` have been left. Its first
-    // place is taken, others may be empty (no item): who was there has moved to the heap.
+    // Fields are numbered from the first one on; those before `head` have been left. Its first
+    // field is taken, others may be empty (no item): who was there has moved to the heap.
     struct Line {
-        Entry *places = nullptr;
+        Keyed *fields = nullptr;
         std::uint32_t capacity = 0; // a power of two
         std::uint32_t head = 0;
         std::uint32_t tail = 0;
 
         bool empty() const { return head == tail; }
-        Entry &at(std::uint32_t place) { return places[place & (capacity - 1)]; }
-        const Entry &at(std::uint32_t place) const { return places[place & (capacity - 1)]; }
-        const Entry &first() const { return places[head & (capacity - 1)]; }
+        Keyed &at(std::uint32_t place) { return fields[place & (capacity - 1)]; }
+        const Keyed &at(std::uint32_t place) const { return fields[place & (capacity - 1)]; }
+        const Keyed &first() const { return fields[head & (capacity - 1)]; }
         bool may_join(std::uint64_t key) { return empty() || at(tail - 1).key <= key; }
         void leave(std::uint32_t place);
         void grow();
@@ -147,11 +147,11 @@ class alignas(kCacheLine) OrderedQueue {
         return line_is_first() ? line_.first().item : heap_[0].item;
     }
     Item *take_first() SENNIT_REQUIRES(lock_);
-    void add_to_heap(const Entry &entry) SENNIT_REQUIRES(lock_);
-    void place(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
-    void rise(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
-    void sink(std::size_t at, const Entry &entry) SENNIT_REQUIRES(lock_);
-    bool holds(const Entry &entry, std::uintptr_t position) const;
+    void add_to_heap(const Keyed &keyed) SENNIT_REQUIRES(lock_);
+    void place(std::size_t at, const Keyed &keyed) SENNIT_REQUIRES(lock_);
+    void rise(std::size_t at, const Keyed &keyed) SENNIT_REQUIRES(lock_);
+    void sink(std::size_t at, const Keyed &keyed) SENNIT_REQUIRES(lock_);
+    bool holds(const Keyed &keyed, std::uintptr_t position) const;
     bool line_is_sound(std::uint32_t &count) const SENNIT_REQUIRES(lock_);
     bool heap_is_sound() const SENNIT_REQUIRES(lock_);
 
@@ -159,7 +159,7 @@ class alignas(kCacheLine) OrderedQueue {
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
     Line line_ SENNIT_GUARDED_BY(lock_);
-    Array<Entry, 512> heap_ SENNIT_GUARDED_BY(lock_);
+    Array<Keyed, 512> heap_ SENNIT_GUARDED_BY(lock_);
     [[no_unique_address]] WholeChecks checks_ SENNIT_GUARDED_BY(lock_);
 };
 

@@ -20,8 +20,8 @@ struct List {
     Item *head = nullptr;
     Item *tail = nullptr;
 
-    void push(Item *item, ReadyQueue::Place place) {
-        if (place == ReadyQueue::Place::front) {
+    void push(Item *item, ReadyQueue::End end) {
+        if (end == ReadyQueue::End::front) {
             item->prev = nullptr;
             item->next = head;
             (head ? head->prev : tail) = item;
@@ -33,8 +33,8 @@ struct List {
             tail = item;
         }
     }
-    Item *at(ReadyQueue::Place end) const { return end == ReadyQueue::Place::front ? head : tail; }
-    Item *take(ReadyQueue::Place end) {
+    Item *at(ReadyQueue::End end) const { return end == ReadyQueue::End::front ? head : tail; }
+    Item *take(ReadyQueue::End end) {
         Item *item = at(end);
         if (item)
             remove(item);
@@ -110,7 +110,7 @@ ReadyQueue::~ReadyQueue() {
     std::free(ring_);
 }
 
-void ReadyQueue::push_level(Item *item, Place place) {
+void ReadyQueue::push_level(Item *item, End end) {
     if (!levels_) {
         void *memory = std::malloc(sizeof(Levels));
         if (!memory)
@@ -118,11 +118,11 @@ void ReadyQueue::push_level(Item *item, Place place) {
         levels_ = new (memory) Levels;
     }
     const int level = level_of(*item);
-    levels_->lists[level].push(item, place);
+    levels_->lists[level].push(item, end);
     levels_->mark(level);
 }
 
-Item *ReadyQueue::take_level(Place end) {
+Item *ReadyQueue::take_level(End end) {
     const int level = levels_->highest();
     if (level < 0)
         return nullptr;
@@ -132,7 +132,7 @@ Item *ReadyQueue::take_level(Place end) {
     return item;
 }
 
-Item *ReadyQueue::peek_level(Place end) {
+Item *ReadyQueue::peek_level(End end) {
     const int level = levels_->highest();
     return level < 0 ? nullptr : levels_->lists[level].at(end);
 }
@@ -158,14 +158,14 @@ int ReadyQueue::steal_batch(ReadyQueue &victim, int most) {
     {
         const Guard guard(victim.lock_, AlreadyHeld{});
         while (taken < most && victim.size_ > 0)
-            stolen[taken++] = victim.take_normal(Place::back);
+            stolen[taken++] = victim.take_normal(End::back);
         victim.add(-taken);
     }
     if (taken == 0)
         return 0;
     const Guard guard(lock_);
     for (int i = taken; i-- > 0;)
-        push_normal(stolen[i], Place::back);
+        push_normal(stolen[i], End::back);
     add(taken);
     return taken;
 }

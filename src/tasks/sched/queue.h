@@ -22,7 +22,7 @@ namespace sennit::sched {
 
 class ReadyQueue {
   public:
-    enum class Place { front, back };
+    enum class End { front, back };
 
     ReadyQueue() = default;
     ReadyQueue(const ReadyQueue &) = delete;
@@ -31,20 +31,20 @@ class ReadyQueue {
 
     std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
-    void push(Item *item, Place place) {
+    void push(Item *item, End end) {
         const Guard guard(lock_);
         if (__builtin_expect(item->priority > 0, 0))
-            push_level(item, place);
+            push_level(item, end);
         else
-            push_normal(item, place);
+            push_normal(item, end);
         add(1);
     }
 
     // The owner's next task: highest priority, then the front; null when empty.
-    Item *take_front() { return take(Place::front); }
+    Item *take_front() { return take(End::front); }
 
     // A thief's: highest priority, then the given end. A busy lock counts as empty.
-    Item *steal(Place end) {
+    Item *steal(End end) {
         if (!lock_.try_lock())
             return nullptr;
         const Guard guard(lock_, AlreadyHeld{});
@@ -55,10 +55,10 @@ class ReadyQueue {
     template <class Accept>
     Item *take_front_if(Accept accept) {
         const Guard guard(lock_);
-        return take_locked_if(Place::front, accept);
+        return take_locked_if(End::front, accept);
     }
     template <class Accept>
-    Item *steal_if(Place end, Accept accept) {
+    Item *steal_if(End end, Accept accept) {
         if (count() == 0 || !lock_.try_lock())
             return nullptr;
         const Guard guard(lock_, AlreadyHeld{});
@@ -76,14 +76,14 @@ class ReadyQueue {
   private:
     struct Levels; // the priorities above 0
 
-    Item *take(Place end) {
+    Item *take(End end) {
         if (count() == 0)
             return nullptr;
         const Guard guard(lock_);
         return take_locked(end);
     }
     template <class Accept>
-    Item *take_locked_if(Place end, Accept accept) SENNIT_REQUIRES(lock_) {
+    Item *take_locked_if(End end, Accept accept) SENNIT_REQUIRES(lock_) {
         Item *item = peek_locked(end);
         if (item && accept(item))
             take_locked(end);
@@ -91,15 +91,15 @@ class ReadyQueue {
             item = nullptr;
         return item;
     }
-    Item *peek_locked(Place end) SENNIT_REQUIRES(lock_) {
+    Item *peek_locked(End end) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(levels_ != nullptr, 0))
             if (Item *item = peek_level(end))
                 return item;
         if (size_ == 0)
             return nullptr;
-        return ring_[end == Place::front ? head_ : (head_ + size_ - 1) & (capacity_ - 1)];
+        return ring_[end == End::front ? head_ : (head_ + size_ - 1) & (capacity_ - 1)];
     }
-    Item *take_locked(Place end) SENNIT_REQUIRES(lock_) {
+    Item *take_locked(End end) SENNIT_REQUIRES(lock_) {
         Item *item = nullptr;
         if (__builtin_expect(levels_ != nullptr, 0))
             item = take_level(end);
@@ -116,10 +116,10 @@ class ReadyQueue {
                      std::memory_order_relaxed);
         SENNIT_ASSERT(!checks_.due(count()) || is_sound());
     }
-    void push_normal(Item *item, Place place) SENNIT_REQUIRES(lock_) {
+    void push_normal(Item *item, End end) SENNIT_REQUIRES(lock_) {
         if (__builtin_expect(size_ == capacity_, 0))
             grow();
-        if (place == Place::front) {
+        if (end == End::front) {
             head_ = (head_ - 1) & (capacity_ - 1);
             ring_[head_] = item;
         } else {
@@ -127,20 +127,20 @@ class ReadyQueue {
         }
         ++size_;
     }
-    Item *take_normal(Place end) SENNIT_REQUIRES(lock_) {
+    Item *take_normal(End end) SENNIT_REQUIRES(lock_) {
         if (size_ == 0)
             return nullptr;
         --size_;
-        if (end == Place::back)
+        if (end == End::back)
             return ring_[(head_ + size_) & (capacity_ - 1)];
         Item *item = ring_[head_];
         head_ = (head_ + 1) & (capacity_ - 1);
         return item;
     }
     void grow() SENNIT_REQUIRES(lock_);
-    void push_level(Item *item, Place place) SENNIT_REQUIRES(lock_);
-    Item *take_level(Place end) SENNIT_REQUIRES(lock_);
-    Item *peek_level(Place end) SENNIT_REQUIRES(lock_);
+    void push_level(Item *item, End end) SENNIT_REQUIRES(lock_);
+    Item *take_level(End end) SENNIT_REQUIRES(lock_);
+    Item *peek_level(End end) SENNIT_REQUIRES(lock_);
 
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};

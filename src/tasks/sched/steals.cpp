@@ -66,7 +66,7 @@ Item *Steals::steal(Slot &where) {
                                                             ? static_cast<int>(count / 2)
                                                             : ReadyQueue::kMostStolen);
         Item *item = where.queue.count() ? where.queue.take_front()
-                                         : other.queue.steal(ReadyQueue::Place::back);
+                                         : other.queue.steal(ReadyQueue::End::back);
         if (item) {
             stolen_at_ = ticks();
             theft_ticks_ = stolen_at_ - begin;

@@ -35,7 +35,7 @@ void Worker::push(Slot &where, Item *item) {
         queue_next(); // it was the only one
         where.group->queues[where.domain].push_ready(item);
     } else {
-        where.queue.push(item, ReadyQueue::Place::front);
+        where.queue.push(item, ReadyQueue::End::front);
     }
     announce_work(*where.group);
 }
@@ -423,7 +423,7 @@ void push_foreign(Group &group, Item *item) {
     if (ordered())
         group.queues[0].push_ready(item);
     else
-        group.slots[0]->queue.push(item, ReadyQueue::Place::back);
+        group.slots[0]->queue.push(item, ReadyQueue::End::back);
     announce_work(group);
     group.leave();
 }
@@ -434,7 +434,7 @@ void push_last(Group &group, Item *item) {
         item->age = rules().newest ? 0 : next_age();
         group.queues[0].push(item);
     } else {
-        group.slots[0]->queue.push(item, ReadyQueue::Place::back);
+        group.slots[0]->queue.push(item, ReadyQueue::End::back);
     }
     announce_work(group);
     group.leave();

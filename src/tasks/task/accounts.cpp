@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of accounts. An account's number says its place in the table, and how often that place
+// The table of accounts. An account's number says its entry of the table, and how often that entry
 // was used before. So time that comes too late for an account does not go to the next account in
-// the same place.
+// the same entry.
 #include "tasks/task/accounts.h"
 
 #include "base/spin.h"
@@ -13,13 +13,13 @@
 namespace sennit::task {
 namespace {
 
-constexpr unsigned kPlaceBits = 20;
-constexpr std::uint32_t kPlaces = 1u << kPlaceBits;
-constexpr std::uint32_t kChunk = 1024; // places
+constexpr unsigned kEntryBits = 20;
+constexpr std::uint32_t kEntries = 1u << kEntryBits;
+constexpr std::uint32_t kChunk = 1024; // entries
 
 SpinLock g_lock;
 
-struct Place {
+struct Entry {
     std::atomic<Account> account{kNobody}; // that has it
     std::atomic<std::uint64_t> paid_ns{0};
     std::uint32_t uses SENNIT_GUARDED_BY(g_lock) = 0;
@@ -27,47 +27,47 @@ struct Place {
 };
 
 // Chunks are never freed, for time may be added late.
-std::atomic<Place *> g_chunks[kPlaces / kChunk]{};
+std::atomic<Entry *> g_chunks[kEntries / kChunk]{};
 std::uint32_t g_free SENNIT_GUARDED_BY(g_lock) = 0;       // the first of the free ones; 0: none
-std::uint32_t g_next_place SENNIT_GUARDED_BY(g_lock) = 1; // never used; 0 is nobody's
+std::uint32_t g_next_entry SENNIT_GUARDED_BY(g_lock) = 1; // never used; 0 is nobody's
 
 // Null: there was never such an account.
-Place *place_of(std::uint32_t place) {
+Entry *entry_of(std::uint32_t entry) {
     // Acquire pairs with the release of the thread that made the chunk.
-    Place *const chunk = g_chunks[place / kChunk].load(std::memory_order_acquire);
-    return chunk ? &chunk[place % kChunk] : nullptr;
+    Entry *const chunk = g_chunks[entry / kChunk].load(std::memory_order_acquire);
+    return chunk ? &chunk[entry % kChunk] : nullptr;
 }
-Place *open_place(Account account) {
-    Place *const place = place_of(account % kPlaces);
-    return account != kNobody && place && place->account.load(std::memory_order_relaxed) == account
-               ? place
+Entry *open_entry(Account account) {
+    Entry *const entry = entry_of(account % kEntries);
+    return account != kNobody && entry && entry->account.load(std::memory_order_relaxed) == account
+               ? entry
                : nullptr;
 }
 
 // 0: none is left.
-std::uint32_t free_place() SENNIT_REQUIRES(g_lock) {
-    if (const std::uint32_t place = g_free) {
-        g_free = place_of(place)->next_free;
-        return place;
+std::uint32_t free_entry() SENNIT_REQUIRES(g_lock) {
+    if (const std::uint32_t entry = g_free) {
+        g_free = entry_of(entry)->next_free;
+        return entry;
     }
-    if (g_next_place == kPlaces)
+    if (g_next_entry == kEntries)
         return 0;
-    std::atomic<Place *> &chunk = g_chunks[g_next_place / kChunk];
+    std::atomic<Entry *> &chunk = g_chunks[g_next_entry / kChunk];
     if (!chunk.load(std::memory_order_relaxed)) {
-        void *const memory = std::malloc(kChunk * sizeof(Place));
+        void *const memory = std::malloc(kChunk * sizeof(Entry));
         if (!memory)
             return 0;
-        auto *const places = static_cast<Place *>(memory);
+        auto *const entries = static_cast<Entry *>(memory);
         for (std::uint32_t i = 0; i < kChunk; ++i)
-            new (&places[i]) Place;
-        chunk.store(places, std::memory_order_release);
+            new (&entries[i]) Entry;
+        chunk.store(entries, std::memory_order_release);
     }
-    return g_next_place++;
+    return g_next_entry++;
 }
 
 void pay(Account account, std::int64_t ns) {
-    if (Place *const place = open_place(account))
-        place->paid_ns.fetch_add(static_cast<std::uint64_t>(ns), std::memory_order_relaxed);
+    if (Entry *const entry = open_entry(account))
+        entry->paid_ns.fetch_add(static_cast<std::uint64_t>(ns), std::memory_order_relaxed);
 }
 
 std::int64_t now_ns(sched::Worker &worker) {
@@ -92,29 +92,29 @@ void set_account(Task &task, Account account) {
 
 Account open_account() {
     const Guard guard(g_lock);
-    const std::uint32_t number = free_place();
+    const std::uint32_t number = free_entry();
     if (number == 0)
         return kNobody;
-    Place &place = *place_of(number);
-    const Account account = (place.uses++ << kPlaceBits) | number;
-    place.paid_ns.store(0, std::memory_order_relaxed);
-    place.account.store(account, std::memory_order_relaxed);
+    Entry &entry = *entry_of(number);
+    const Account account = (entry.uses++ << kEntryBits) | number;
+    entry.paid_ns.store(0, std::memory_order_relaxed);
+    entry.account.store(account, std::memory_order_relaxed);
     return account;
 }
 
 void close_account(Account account) {
     const Guard guard(g_lock);
-    if (Place *const place = open_place(account)) {
-        place->account.store(kNobody, std::memory_order_relaxed);
-        place->next_free = g_free;
-        g_free = account % kPlaces;
+    if (Entry *const entry = open_entry(account)) {
+        entry->account.store(kNobody, std::memory_order_relaxed);
+        entry->next_free = g_free;
+        g_free = account % kEntries;
     }
 }
 
 // Relaxed: whoever asks has waited for the tasks that the question is about.
 std::uint64_t paid_ns(Account account) {
-    const Place *const place = open_place(account);
-    return place ? place->paid_ns.load(std::memory_order_relaxed) : 0;
+    const Entry *const entry = open_entry(account);
+    return entry ? entry->paid_ns.load(std::memory_order_relaxed) : 0;
 }
 
 void accounts_before_fork() SENNIT_ACROSS_FORK {

@@ -13,7 +13,7 @@ namespace sennit::task {
 // over is decided here, for all of them.
 
 // What decides.
-struct Request {
+struct TaskClauses {
     const Depend *depends = nullptr;
     int count = 0;
     bool deferred = true; // unless an if clause says no
@@ -37,8 +37,8 @@ inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
 // has dependences or an event. Otherwise it does where it waits for the task anyhow, and (ahead)
 // where enough tasks are queued, unless tasks of this process suspend on outside events: then the
 // creator could not go on. Nor does it while a tool looks on, which is to see a task of its own.
-inline bool is_more_than_body(const Request &request) {
-    return request.count != 0 || request.detach;
+inline bool is_more_than_body(const TaskClauses &clauses) {
+    return clauses.count != 0 || clauses.detach;
 }
 inline bool runs_ahead(sched::Worker &worker) {
     return throttled(worker) && !may_suspend();
@@ -46,8 +46,8 @@ inline bool runs_ahead(sched::Worker &worker) {
 
 // Would the task be discarded? Then it need not be made, unless it has an event, which somebody
 // will fulfil.
-inline bool is_pointless(const sched::Worker &worker, const Request &request) {
-    return is_cancelled(*worker.task) && !request.detach;
+inline bool is_pointless(const sched::Worker &worker, const TaskClauses &clauses) {
+    return is_cancelled(*worker.task) && !clauses.detach;
 }
 
 // With detach: the task is not complete before its event is fulfilled.
@@ -76,18 +76,18 @@ inline Task &make_like(sched::Worker &worker, const Task &pattern, std::size_t m
 
 // `task`, child of the caller's, waits for its turn; or, undeferred, for its dependences, and its
 // body has run when this returns.
-inline void start(sched::Worker &worker, Task &task, const Request &request) {
-    if (SENNIT_UNLIKELY(is_undeferred(worker, request.deferred)))
-        run_undeferred(worker, task, request.depends, request.count);
+inline void start(sched::Worker &worker, Task &task, const TaskClauses &clauses) {
+    if (SENNIT_UNLIKELY(is_undeferred(worker, clauses.deferred)))
+        run_undeferred(worker, task, clauses.depends, clauses.count);
     else
-        submit(worker, task, request.depends, request.count);
+        submit(worker, task, clauses.depends, clauses.count);
 }
 
 // A task without a body. It only has its place in the order that dependences make.
-inline void stand_in_order(sched::Worker &worker, const Request &request) {
-    if (is_undeferred(worker, request.deferred))
-        return wait_depends_only(worker, request.depends, request.count);
-    submit(worker, make(worker, {}, [](Task &) {}), request.depends, request.count);
+inline void stand_in_order(sched::Worker &worker, const TaskClauses &clauses) {
+    if (is_undeferred(worker, clauses.deferred))
+        return wait_depends_only(worker, clauses.depends, clauses.count);
+    submit(worker, make(worker, {}, [](Task &) {}), clauses.depends, clauses.count);
 }
 
 template <class Body>
@@ -102,8 +102,8 @@ template <class Body>
 struct Unobserved {
     void (*invoke)(Task &);
     static constexpr bool kMayInclude = true;
-    static void start(sched::Worker &worker, Task &task, const Request &request) {
-        task::start(worker, task, request);
+    static void start(sched::Worker &worker, Task &task, const TaskClauses &clauses) {
+        task::start(worker, task, clauses);
     }
 };
 
@@ -111,23 +111,23 @@ struct Unobserved {
 // that is called at once needs entry(), flags() and call() alone, so its path is short. Any other
 // is made of what spec() says, and fill(Task &) writes its payload.
 template <class Observer, class Body>
-[[gnu::always_inline]] inline void create(sched::Worker &worker, const Request &request,
+[[gnu::always_inline]] inline void create(sched::Worker &worker, const TaskClauses &clauses,
                                           const Observer &observer, const Body &body) {
-    if (Observer::kMayInclude && !is_more_than_body(request)) {
-        if (is_undeferred(worker, request.deferred))
+    if (Observer::kMayInclude && !is_more_than_body(clauses)) {
+        if (is_undeferred(worker, clauses.deferred))
             return call_included(worker, body, 0);
         if (runs_ahead(worker))
             return call_included(worker, body, Task::kAhead);
     }
     Task &task = make(worker, body.spec(), observer.invoke);
-    if (request.detach)
+    if (clauses.detach)
         attach_event(task);
     body.fill(task);
-    const bool plain = Observer::kMayInclude && !is_more_than_body(request);
+    const bool plain = Observer::kMayInclude && !is_more_than_body(clauses);
     if (__builtin_constant_p(plain) && plain) // is_undeferred() was asked
         submit(worker, task, nullptr, 0);
     else
-        observer.start(worker, task, request);
+        observer.start(worker, task, clauses);
 }
 
 } // namespace sennit::task

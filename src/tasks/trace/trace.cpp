@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder: each thread's place in its chunk, ids, names, set-up.
+// The recorder: where each thread is in its chunk, ids, names, set-up.
 #include "tasks/trace/trace.h"
 
 #include "base/config.h"
@@ -28,10 +28,10 @@ namespace {
 
 constexpr std::uint64_t kIdBlock = 256;
 
-// The calling thread's place in its chunk. The initial thread of a program may record before it is
+// Where the calling thread is in its chunk. The initial thread of a program may record before it is
 // a worker: `room` stays 0 or below until its row is known, which sends each event through
 // append_slow.
-struct Place {
+struct Cursor {
     Word *at;
     std::ptrdiff_t room; // words from `at` to the end of the chunk
     Chunk *chunk;
@@ -43,7 +43,7 @@ struct Place {
     std::uint64_t polls_begin, polls_spent;
     std::uint32_t polls, completions;
 };
-SENNIT_TLS Place t_place{};
+SENNIT_TLS Cursor t_cursor{};
 
 int (*g_row_of_thread)() = nullptr;
 std::atomic<bool> g_over{false}; // the process exits: no more chunks
@@ -78,43 +78,43 @@ class Names {
 };
 constinit Names g_names;
 
-bool next_chunk(Place &place) {
-    if (place.lost || g_over.load(std::memory_order_relaxed))
+bool next_chunk(Cursor &cursor) {
+    if (cursor.lost || g_over.load(std::memory_order_relaxed))
         return false;
     Chunk *fresh = take_chunk(kEventChunk);
     if (!fresh) {
-        place.lost = true;
+        cursor.lost = true;
         return false;
     }
-    if (place.thread == 0)
-        place.thread = g_next_thread.fetch_add(1, std::memory_order_relaxed) + 1;
-    fresh->header.thread = place.thread - 1;
-    fresh->header.sequence = place.sequence++;
-    if (place.chunk) {
-        fresh->header.row = place.chunk->header.row;
-        give_back(place.chunk);
+    if (cursor.thread == 0)
+        cursor.thread = g_next_thread.fetch_add(1, std::memory_order_relaxed) + 1;
+    fresh->header.thread = cursor.thread - 1;
+    fresh->header.sequence = cursor.sequence++;
+    if (cursor.chunk) {
+        fresh->header.row = cursor.chunk->header.row;
+        give_back(cursor.chunk);
     }
-    place.chunk = fresh;
-    place.at = fresh->words;
+    cursor.chunk = fresh;
+    cursor.at = fresh->words;
     return true;
 }
 
 // Where the calling thread writes its next record, or null: the event is dropped, and counted.
-SENNIT_COLD Word *append_slow(Place &place) {
-    std::ptrdiff_t room = place.chunk ? place.chunk->words + kChunkWords - place.at : 0;
-    if (room < kMostWords && !next_chunk(place)) {
+SENNIT_COLD Word *append_slow(Cursor &cursor) {
+    std::ptrdiff_t room = cursor.chunk ? cursor.chunk->words + kChunkWords - cursor.at : 0;
+    if (room < kMostWords && !next_chunk(cursor)) {
         if (!g_over.load(std::memory_order_relaxed)) // at exit it is no loss
             count_dropped();
         return nullptr;
     }
-    room = place.chunk->words + kChunkWords - place.at;
-    int row = place.chunk->header.row;
+    room = cursor.chunk->words + kChunkWords - cursor.at;
+    int row = cursor.chunk->header.row;
     if (row < 0 && g_row_of_thread) {
         row = g_row_of_thread();
-        place.chunk->header.row = row;
+        cursor.chunk->header.row = row;
     }
-    place.room = row < 0 ? 0 : room;
-    return place.at;
+    cursor.room = row < 0 ? 0 : room;
+    return cursor.at;
 }
 
 // True for the first who asks.
@@ -182,25 +182,25 @@ void setup() {
 }
 
 std::uint64_t next_id() {
-    Place &place = t_place;
-    if (SENNIT_UNLIKELY(place.id == place.id_end)) {
-        place.id = g_next_id.fetch_add(kIdBlock, std::memory_order_relaxed);
-        place.id_end = place.id + kIdBlock;
+    Cursor &cursor = t_cursor;
+    if (SENNIT_UNLIKELY(cursor.id == cursor.id_end)) {
+        cursor.id = g_next_id.fetch_add(kIdBlock, std::memory_order_relaxed);
+        cursor.id_end = cursor.id + kIdBlock;
     }
-    return place.id++;
+    return cursor.id++;
 }
 
 void record(Kind kind, Word a, Word b, Word c, Word d, Word e, Word f, Word g) {
-    Place &place = t_place;
-    Word *at = place.at;
-    if (SENNIT_UNLIKELY(place.room < kMostWords)) {
-        at = append_slow(place);
+    Cursor &cursor = t_cursor;
+    Word *at = cursor.at;
+    if (SENNIT_UNLIKELY(cursor.room < kMostWords)) {
+        at = append_slow(cursor);
         if (!at)
             return;
     }
     const std::ptrdiff_t size = kWords[static_cast<std::size_t>(kind)];
-    place.at = at + size;
-    place.room -= size;
+    cursor.at = at + size;
+    cursor.room -= size;
     const Word arguments[] = {a, b, c, d, e, f, g};
     for (std::ptrdiff_t i = 1; i < size; ++i)
         at[i] = arguments[i - 1];
@@ -251,19 +251,19 @@ void set_row_of_thread(int (*row)()) {
 
 void polled(std::uint64_t begin, int completions) {
     constexpr std::uint64_t kMostTicks = 1 << 18; // about a tenth of a millisecond
-    Place &place = t_place;
+    Cursor &cursor = t_cursor;
     const std::uint64_t now = ticks();
-    if (place.polls == 0)
-        place.polls_begin = begin;
-    place.polls_spent += now - begin;
-    ++place.polls;
-    place.completions += static_cast<std::uint32_t>(completions);
-    if (completions == 0 && now - place.polls_begin < kMostTicks)
+    if (cursor.polls == 0)
+        cursor.polls_begin = begin;
+    cursor.polls_spent += now - begin;
+    ++cursor.polls;
+    cursor.completions += static_cast<std::uint32_t>(completions);
+    if (completions == 0 && now - cursor.polls_begin < kMostTicks)
         return;
-    record(Kind::polled, now - place.polls_begin, place.polls_spent,
-           std::uint64_t{place.polls} << 32 | place.completions);
-    place.polls = place.completions = 0;
-    place.polls_spent = 0;
+    record(Kind::polled, now - cursor.polls_begin, cursor.polls_spent,
+           std::uint64_t{cursor.polls} << 32 | cursor.completions);
+    cursor.polls = cursor.completions = 0;
+    cursor.polls_spent = 0;
 }
 
 void after_fork_in_child() {
@@ -273,7 +273,7 @@ void after_fork_in_child() {
     g_names.forget();
     g_next_id.store(1, std::memory_order_relaxed);
     g_next_thread.store(0, std::memory_order_relaxed);
-    t_place = {};
+    t_cursor = {};
 }
 
 namespace {

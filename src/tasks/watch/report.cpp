@@ -49,7 +49,7 @@ class Writer {
         std::fputs(": ", out_);
         what(at, waiter);
         const void *site = sites_.find(survey_.memory(), waiter.frame);
-        if (site && waiter.place != Waiter::Place::not_begun) {
+        if (site && waiter.state != Waiter::State::not_begun) {
             char place[256];
             sites_.describe(site, place, sizeof place);
             std::fprintf(out_, ", in %s %s",
@@ -60,9 +60,9 @@ class Writer {
     }
 
     void who(const Waiter &waiter) {
-        const bool asleep = waiter.place == Waiter::Place::asleep;
+        const bool asleep = waiter.state == Waiter::State::asleep;
         if (!waiter.task) {
-            if (waiter.place == Waiter::Place::call || asleep)
+            if (waiter.state == Waiter::State::call || asleep)
                 std::fprintf(out_, "thread %d", waiter.thread_id);
             else
                 std::fputs("a callback", out_);
@@ -95,7 +95,7 @@ class Writer {
             break;
         case WaitFor::dependences:
             std::fprintf(out_, "%swaits for %lld task%s that it depends on",
-                         waiter.place == Waiter::Place::not_begun ? "has not begun, " : "", left,
+                         waiter.state == Waiter::State::not_begun ? "has not begun, " : "", left,
                          s);
             break;
         case WaitFor::barrier:
@@ -114,7 +114,7 @@ class Writer {
             break;
         case WaitFor::primitive:
             std::fprintf(out_, "%s the %s %p",
-                         waiter.place == Waiter::Place::asleep ? "thread sleeps for" : "waits for",
+                         waiter.state == Waiter::State::asleep ? "thread sleeps for" : "waits for",
                          waiter.primitive_name, waiter.primitive.address);
             held_by(at);
             break;
@@ -168,7 +168,7 @@ class Writer {
     }
 
     void wait(const Waiter &waiter) {
-        if (waiter.place == Waiter::Place::ended)
+        if (waiter.state == Waiter::State::ended)
             std::fputs("has ended but for ", out_);
         call(waiter.call);
         const int requests = waiter.call.wait.requests;

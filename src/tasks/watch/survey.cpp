@@ -144,7 +144,7 @@ void Survey::add_stack(const sched::Fiber &fiber, int above) {
     for (const sched::Wait *at = innermost; at && memory_.get(at, copy);) {
         const auto &wait = *reinterpret_cast<const sched::Wait *>(copy.bytes);
         if (wait.kind != WaitFor::nobody) {
-            Waiter waiter{.place = Waiter::Place::stack, .kind = wait.kind};
+            Waiter waiter{.state = Waiter::State::stack, .kind = wait.kind};
             waiter.object = wait.object;
             waiter.task = wait.task;
             waiter.frame = wait.frame;
@@ -167,7 +167,7 @@ void Survey::add_stack(const sched::Fiber &fiber, int above) {
 
 // Copied while the thread may go on: then what was seen is not told (watch.cpp, judge).
 void Survey::add_call(const Blocked &thread) {
-    Waiter waiter{.place = Waiter::Place::call, .kind = WaitFor::resumption};
+    Waiter waiter{.state = Waiter::State::call, .kind = WaitFor::resumption};
     fill_call(waiter, &thread.wait);
     if (!*waiter.call.name)
         return; // for a suspended task
@@ -211,7 +211,7 @@ int Survey::add_sleep(const sched::Worker &worker) {
     const Sleep sleep = sleep_of(worker.thread.id());
     if (sleep.in != Sleep::In::futex)
         return -1;
-    Waiter waiter{.place = Waiter::Place::asleep, .kind = WaitFor::primitive};
+    Waiter waiter{.state = Waiter::State::asleep, .kind = WaitFor::primitive};
     waiter.thread_id = worker.thread.id();
     waiter.frame = sleep.stack;
     waiter.fiber = worker.current();
@@ -229,7 +229,7 @@ void Survey::add_events() {
         worker.events.lock.lock();
         const Task *task = worker.events.first;
         for (std::size_t seen = 0; task && seen < kMost; ++seen) {
-            Waiter waiter{.place = Waiter::Place::ended, .kind = WaitFor::events};
+            Waiter waiter{.state = Waiter::State::ended, .kind = WaitFor::events};
             waiter.task = task;
             fill(waiter, nullptr);
             add(waiter);
@@ -257,7 +257,7 @@ void Survey::add_successors() {
                     waiters_[k].object == copy.successor)
                     successor = static_cast<int>(k);
             if (successor < 0 && task) {
-                Waiter waiter{.place = Waiter::Place::not_begun, .kind = WaitFor::dependences};
+                Waiter waiter{.state = Waiter::State::not_begun, .kind = WaitFor::dependences};
                 waiter.object = copy.successor;
                 waiter.task = task;
                 fill(waiter, nullptr);
@@ -285,7 +285,7 @@ void Survey::describe_calls() {
                         const Task *task = static_cast<Task *>(handle);
                         int at = task ? self.find_task(task) : -1;
                         if (at < 0) {
-                            Waiter waiter{.place = Waiter::Place::ended, .kind = WaitFor::events};
+                            Waiter waiter{.state = Waiter::State::ended, .kind = WaitFor::events};
                             waiter.task = task;
                             self.fill(waiter, nullptr);
                             at = self.add(waiter);
@@ -364,7 +364,7 @@ void Survey::describe_operations(Waiter &waiter, const sennit_describer &describ
     waiter.operation = operations_.size();
     waiter.certain =
         describer.operations(
-            handles_.begin() + waiter.handle, waiter.handles, waiter.place == Waiter::Place::call,
+            handles_.begin() + waiter.handle, waiter.handles, waiter.state == Waiter::State::call,
             [](void *arg, const sennit_wait *operation) {
                 auto &self = *static_cast<Survey *>(arg);
                 Call call;
@@ -429,14 +429,14 @@ bool Survey::waits_for_ranks() const {
 
 bool Survey::sleeps_for_anybody() const {
     for (const Waiter &waiter : waiters_)
-        if (waiter.place == Waiter::Place::asleep && waiter.outside)
+        if (waiter.state == Waiter::State::asleep && waiter.outside)
             return true;
     return false;
 }
 
 bool Survey::tells() const {
     for (const Waiter &waiter : waiters_)
-        if (waiter.place != Waiter::Place::asleep || !(waiter.flags & Task::kInitial))
+        if (waiter.state != Waiter::State::asleep || !(waiter.flags & Task::kInitial))
             return true;
     return false;
 }

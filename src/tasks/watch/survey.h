@@ -105,8 +105,8 @@ struct Call {
 };
 
 struct Waiter {
-    enum class Place : std::uint8_t { stack, ended, not_begun, call, asleep };
-    Place place; // suspended; ended but for events; not begun; a thread in a call; in a futex
+    enum class State : std::uint8_t { stack, ended, not_begun, call, asleep };
+    State state; // suspended; ended but for events; not begun; a thread in a call; in a futex
     sched::WaitFor kind;
     bool outside = false; // what it waits for is not of this process, nor of another rank
     const void *object = nullptr;
@@ -116,8 +116,8 @@ struct Waiter {
     sched::Primitive primitive = {};     // what it waits for, its name below
     char primitive_name[32] = "";
     int above = -1;    // waiter on top of it on the same stack, which has to go first
-    int thread_id = 0; // Place::call, asleep
-    int holder = 0;    // Place::asleep: the thread that has the mutex, if it is one
+    int thread_id = 0; // State::call, asleep
+    int holder = 0;    // State::asleep: the thread that has the mutex, if it is one
     // The task's:
     const Task *parent = nullptr;
     const void *team = nullptr;

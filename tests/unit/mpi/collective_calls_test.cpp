@@ -69,7 +69,7 @@ TEST(CollectiveCalls, KeepsTheLatest) {
 
 TEST(CollectiveCalls, DoesNotCountWhatFindsNoPlace) {
     const auto calls = std::make_unique<CollectiveCalls>();
-    const int most = CollectiveCalls::kPlaces;
+    const int most = CollectiveCalls::kEntries;
     int uncounted = 0;
     for (int i = 0; i < 2 * most; ++i)
         uncounted += calls->count(comm(100 + i), "MPI_Barrier", -1) < 0;

@@ -15,12 +15,12 @@ constexpr std::int64_t kMs = 1'000'000;
 // Sends `count` messages, asking every 0.1 ms, over a card that takes `each` for a message; returns
 // the most that were under way at once.
 int send_over_slow_card(Flow &flow, int count, std::int64_t each, std::int64_t &now) {
-    std::deque<Flow::Place> card;
+    std::deque<Flow::Admission> card;
     int waiting = 0;
     int most = 0;
     for (int i = 0; i < count; ++i) {
-        if (const Flow::Place place = flow.enter(4))
-            card.push_back(place);
+        if (const Flow::Admission admission = flow.enter(4))
+            card.push_back(admission);
         else
             ++waiting;
     }
@@ -31,10 +31,10 @@ int send_over_slow_card(Flow &flow, int count, std::int64_t each, std::int64_t &
             next = now + each;
         }
         while (waiting > 0) {
-            const Flow::Place place = flow.let_go(now);
-            if (!place)
+            const Flow::Admission admission = flow.let_go(now);
+            if (!admission)
                 break;
-            card.push_back(place);
+            card.push_back(admission);
             --waiting;
         }
         most = std::max(most, static_cast<int>(card.size()));
@@ -46,17 +46,17 @@ int send_over_slow_card(Flow &flow, int count, std::int64_t each, std::int64_t &
 // the last had been let go.
 std::int64_t send_to_the_contrary(Flow &flow, int count, std::int64_t &now) {
     const std::int64_t begun = now;
-    std::deque<Flow::Place> under_way;
+    std::deque<Flow::Admission> under_way;
     int waiting = 0;
     for (int i = 0; i < count; ++i) {
-        if (const Flow::Place place = flow.enter(4))
-            under_way.push_back(place);
+        if (const Flow::Admission admission = flow.enter(4))
+            under_way.push_back(admission);
         else
             ++waiting;
     }
     for (; waiting > 0; now += kMs / 10)
-        if (const Flow::Place place = flow.let_go(now)) {
-            under_way.push_back(place);
+        if (const Flow::Admission admission = flow.let_go(now)) {
+            under_way.push_back(admission);
             --waiting;
             now -= kMs / 10;
         }
@@ -107,7 +107,7 @@ TEST(Flow, AWantedSendPassesThoseThatWaitForTheirReceivers) {
     for (int i = 0; i < 4; ++i)
         ASSERT_NE(flow.let_go(0), 0u);
     EXPECT_EQ(flow.let_go(0), 0u);
-    const Flow::Place wanted = flow.let_go(0, true);
+    const Flow::Admission wanted = flow.let_go(0, true);
     EXPECT_NE(wanted, 0u);
     EXPECT_NE(flow.let_go(0, true), 0u);
     EXPECT_EQ(flow.let_go(0, true), 0u); // they have an order, too
@@ -123,7 +123,7 @@ TEST(Flow, AsLongAsWantedSendsLeaveTheOthersWait) {
         ASSERT_NE(flow.let_go(now), 0u);
     for (; now < 100 * kMs; now += 2 * kMs) {
         ASSERT_EQ(flow.let_go(now), 0u);
-        const Flow::Place wanted = flow.let_go(now, true);
+        const Flow::Admission wanted = flow.let_go(now, true);
         ASSERT_NE(wanted, 0u);
         flow.leave(wanted);
     }

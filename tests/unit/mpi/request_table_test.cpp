@@ -25,7 +25,7 @@ TEST(RequestTable, KnowsTheLastUseOfAHandle) {
 }
 
 TEST(RequestTable, TellsNothingOfAnotherHandleAtThePlace) {
-    const unsigned width = RequestTable::kPlaceBits;
+    const unsigned width = RequestTable::kEntryBits;
     const MPI_Request request = 18;
     MPI_Request other = request + 1;
     while (sennit::hash_place(handle_bits(other), width) !=
@@ -93,7 +93,7 @@ TEST(RequestTable, StrikesOutWhatIsOverIfRequestsAreFollowed) {
 
 TEST(RequestTable, FollowedRequestsHaveSeveralPlaces) {
     static constinit RequestTable table;
-    const unsigned width = RequestTable::kPlaceBits;
+    const unsigned width = RequestTable::kEntryBits;
     const Following following;
     MPI_Request same[RequestTable::kWays] = {1};
     for (unsigned i = 1; i < RequestTable::kWays; ++i)

@@ -14,9 +14,9 @@ namespace sennit::tool {
 
 // `sennit doctor`: in plain words, what was found, what would happen, what is missing.
 
-// Report on this installation and machine and, when the request names one, on a program. Returns 0
+// Report on this installation and machine and, when the spec names one, on a program. Returns 0
 // when nothing is missing, else 2.
-int run_doctor(const Request &request);
+int run_doctor(const JobSpec &spec);
 
 // `sennit doctor --pid`: become a gdb that lists the suspended tasks of a running process.
 [[noreturn]] void examine_process(int process, OtherUser other_user,

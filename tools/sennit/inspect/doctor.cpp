@@ -119,14 +119,14 @@ std::string value_in(const Plan &plan, const char *name) {
 }
 
 // Which threads of which rank run where, as far as that is said before they are started.
-void report_places(const Plan &plan, const Request &request) {
-    const int ranks = ranks_of_all(request);
+void report_places(const Plan &plan, const JobSpec &spec) {
+    const int ranks = ranks_of_all(spec);
     const std::string bind = value_in(plan, "OMP_PROC_BIND");
     const std::string places = value_in(plan, "OMP_PLACES");
-    if (!processors_to_share(request))
+    if (!processors_to_share(spec))
         return say("places", "mpiexec is told where the ranks run");
     if (!value_in(plan, "SENNIT_POOL").empty() || value_in(plan, "SENNIT_LENDING") == "on" ||
-        request.pool)
+        spec.pool)
         return say("places", "cores move between ranks or programs, no thread is bound");
     const bool is_bound = bind.empty() ? !places.empty() : bind != "false";
     if (!is_bound)
@@ -142,19 +142,18 @@ void report_places(const Plan &plan, const Request &request) {
         say("", fmt::format("and {} more", ranks - static_cast<int>(lines.size())));
 }
 
-bool report_plan(const Request &request, const Installation &installation) {
-    Plan plan = make_plan(request, installation, read_environment);
-    fmt::print("{}\n", shell_words(request.command));
+bool report_plan(const JobSpec &spec, const Installation &installation) {
+    Plan plan = make_plan(spec, installation, read_environment);
+    fmt::print("{}\n", shell_words(spec.command));
     report_program(plan.program);
     for (const std::string &note : plan.notes)
         say("note", note);
     if (plan.warning)
         say("note", *plan.warning);
     if (!plan.runs_as_it_is)
-        set_local_ranks(plan, ranks_of_all(request), processors_to_share(request),
-                        read_environment);
-    const std::vector<std::string> command = launch_command(plan, request, "");
-    report_places(plan, request);
+        set_local_ranks(plan, ranks_of_all(spec), processors_to_share(spec), read_environment);
+    const std::vector<std::string> command = launch_command(plan, spec, "");
+    report_places(plan, spec);
     fmt::print("`sennit run` would set\n");
     for (const Setting &setting : plan.settings)
         fmt::print("  {}\n", shell_words({setting.name + "=" + setting.value}));
@@ -167,13 +166,13 @@ bool report_plan(const Request &request, const Installation &installation) {
 
 } // namespace
 
-int run_doctor(const Request &request) {
+int run_doctor(const JobSpec &spec) {
     fmt::print("Sennit {}\n", SENNIT_VERSION);
     const Installation installation = Installation::locate();
     bool well = report_installation(installation);
-    if (!request.command.empty()) {
+    if (!spec.command.empty()) {
         std::fflush(stdout);
-        well = report_plan(request, installation) && well;
+        well = report_plan(spec, installation) && well;
     }
     return well ? 0 : refused;
 }

@@ -39,18 +39,18 @@ const char *read_environment(const char *name) {
 
 // One of them; `name` for people.
 struct OneProgram {
-    Request request;
+    JobSpec spec;
     std::string name;
     pid_t process = 0; // 0: it is not there
 };
 
 // Each has what `sennit run` is told for a program alone.
-std::vector<OneProgram> separate(const Request &request) {
-    std::vector<Request> requests = {request};
-    requests[0].others.clear();
-    requests.insert(requests.end(), request.others.begin(), request.others.end());
+std::vector<OneProgram> separate(const JobSpec &spec) {
+    std::vector<JobSpec> specs = {spec};
+    specs[0].others.clear();
+    specs.insert(specs.end(), spec.others.begin(), spec.others.end());
     std::vector<OneProgram> programs;
-    for (Request &one : requests) {
+    for (JobSpec &one : specs) {
         const std::size_t number = programs.size() + 1;
         const std::string file = std::filesystem::path(one.command.at(0)).filename().string();
         one.apart = false;
@@ -58,7 +58,7 @@ std::vector<OneProgram> separate(const Request &request) {
         if (one.trace) // ranks of two worlds have the same numbers
             one.trace = fmt::format("{}/{}-{}", *one.trace, number, file);
         programs.push_back(
-            {one, fmt::format("program {} of {} ({})", number, requests.size(), printable(file))});
+            {one, fmt::format("program {} of {} ({})", number, specs.size(), printable(file))});
     }
     return programs;
 }
@@ -104,12 +104,12 @@ class OwnPool {
 };
 
 // In a child: what `sennit run` does, its variables set.
-int run_one(const Request &request, const Installation &installation) {
+int run_one(const JobSpec &spec, const Installation &installation) {
     int code = refused;
     try {
-        for (const Setting &setting : request.settings)
+        for (const Setting &setting : spec.settings)
             setenv(setting.name.c_str(), setting.value.c_str(), 1);
-        code = run_program(request, installation);
+        code = run_program(spec, installation);
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "sennit: %s\n", printable(error.what(), Lines::many).c_str());
@@ -138,10 +138,10 @@ pid_t fork_child() {
 bool can_be_run(const OneProgram &program, const Installation &installation) {
     const pid_t child = fork_child();
     if (child == 0) {
-        Request request = program.request;
-        request.dry_run = true;
+        JobSpec spec = program.spec;
+        spec.dry_run = true;
         replace(STDOUT_FILENO, "/dev/null");
-        _exit(run_one(request, installation));
+        _exit(run_one(spec, installation));
     }
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -152,12 +152,12 @@ bool can_be_run(const OneProgram &program, const Installation &installation) {
 int show(const std::vector<OneProgram> &programs, const Installation &installation) {
     for (const OneProgram &program : programs) {
         fmt::print("# {}\n", printable(program.name));
-        if (!program.request.pool)
+        if (!program.spec.pool)
             fmt::print("# and SENNIT_POOL: of cores {}, for this command\n",
                        core_list(node::allowed_cores()));
         const pid_t child = fork_child();
         if (child == 0)
-            _exit(run_one(program.request, installation));
+            _exit(run_one(program.spec, installation));
         waitpid(child, nullptr, 0);
     }
     return 0;
@@ -192,7 +192,7 @@ class Programs {
         sigprocmask(SIG_SETMASK, &before_, nullptr);
         if (&program != &programs_.front()) // there is one input, and the first has it
             replace(STDIN_FILENO, "/dev/null");
-        _exit(run_one(program.request, installation_));
+        _exit(run_one(program.spec, installation_));
     }
 
     void wait() {
@@ -266,22 +266,22 @@ class Programs {
 
 } // namespace
 
-int run_apart(const Request &request, const Installation &installation) {
+int run_apart(const JobSpec &spec, const Installation &installation) {
     if (const auto job = find_job_context(read_environment))
         fail("this is a rank already, started by {}: --apart starts jobs, leave it away",
              job->launcher);
-    std::vector<OneProgram> programs = separate(request);
+    std::vector<OneProgram> programs = separate(spec);
     for (const OneProgram &program : programs)
         if (!can_be_run(program, installation))
             return refused;
-    if (request.dry_run)
+    if (spec.dry_run)
         return show(programs, installation);
     std::optional<OwnPool> pool;
-    if (!request.pool)
+    if (!spec.pool)
         pool.emplace();
     for (OneProgram &program : programs)
         if (pool)
-            program.request.pool = pool->name();
+            program.spec.pool = pool->name();
     return Programs(std::move(programs), installation).run();
 }
 

@@ -14,6 +14,6 @@
 namespace sennit::tool {
 
 // Returns the exit code: that of the program that failed first, or 0.
-int run_apart(const Request &request, const Installation &installation);
+int run_apart(const JobSpec &spec, const Installation &installation);
 
 } // namespace sennit::tool

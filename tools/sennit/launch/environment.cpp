@@ -69,16 +69,16 @@ bool comes_after_libc(const Program &program, const LoadedLibrary &library) {
 // LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
 // and a script may put other folders in front of it. Then only a preload puts our symbols in front
 // of the stock runtime's; so it does for what comes later with a name of its own.
-bool must_preload_openmp(Plan &plan, const Request &request, const Installation &installation,
+bool must_preload_openmp(Plan &plan, const JobSpec &spec, const Installation &installation,
                          const EnvironmentReader &environment) {
     const Program &program = plan.program;
     bool must = program.script && !program.openmp_libraries.empty();
-    if (request.pool && program.openmp_libraries.empty()) {
+    if (spec.pool && program.openmp_libraries.empty()) {
         must = true;
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it takes and lends the cores "
                              "of the pool");
     }
-    const bool is_traced = request.trace || !text_of(environment("SENNIT_TRACE")).empty();
+    const bool is_traced = spec.trace || !text_of(environment("SENNIT_TRACE")).empty();
     if (is_traced && program.openmp_libraries.empty()) {
         must = true;
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it records the trace, which "
@@ -163,9 +163,9 @@ void let_ours_come_first(Plan &plan, const EnvironmentReader &environment) {
 }
 
 // What the program does not tell the launcher does, if this is a rank already.
-std::optional<MpiKind> mpi_of_plan(Plan &plan, const Request &request,
+std::optional<MpiKind> mpi_of_plan(Plan &plan, const JobSpec &spec,
                                    const EnvironmentReader &environment) {
-    const std::optional<MpiKind> kind = choose_mpi(plan.program, request.mpi);
+    const std::optional<MpiKind> kind = choose_mpi(plan.program, spec.mpi);
     if (kind || !plan.program.brings_more)
         return kind;
     const auto job = find_job_context(environment);
@@ -212,25 +212,25 @@ void refuse_without_libraries(const Program &program) {
 }
 
 // By `NAME=value` in front of the program?
-bool is_set(const Request &request, std::string_view name) {
-    return std::any_of(request.settings.begin(), request.settings.end(),
+bool is_set(const JobSpec &spec, std::string_view name) {
+    return std::any_of(spec.settings.begin(), spec.settings.end(),
                        [&](const Setting &setting) { return setting.name == name; });
 }
 
 } // namespace
 
-Plan make_plan(const Request &request, const Installation &installation,
+Plan make_plan(const JobSpec &spec, const Installation &installation,
                const EnvironmentReader &environment) {
     const std::vector<std::string> library_path = compose_library_path(installation, environment);
     Plan plan;
-    plan.program = inspect_program(request.command, library_path);
-    plan.mpi = mpi_of_plan(plan, request, environment);
+    plan.program = inspect_program(spec.command, library_path);
+    plan.mpi = mpi_of_plan(plan, spec, environment);
     if (!plan.program.warning.empty())
         plan.warning = plan.program.warning;
     if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more) {
         refuse_without_libraries(plan.program);
         plan.runs_as_it_is = true;
-        plan.settings = request.settings;
+        plan.settings = spec.settings;
         plan.warning = fmt::format("'{}' uses neither MPI nor OpenMP and loads nothing while it "
                                    "runs: it runs as it is (was it to be built with -fopenmp?)",
                                    plan.program.path);
@@ -241,7 +241,7 @@ Plan make_plan(const Request &request, const Installation &installation,
     std::vector<std::string> preload;
     if (plan.mpi)
         preload.push_back(installation.mpi_library(*plan.mpi));
-    if (must_preload_openmp(plan, request, installation, environment))
+    if (must_preload_openmp(plan, spec, installation, environment))
         preload.push_back(installation.openmp_library());
     if (plan.mpi &&
         !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
@@ -249,7 +249,7 @@ Plan make_plan(const Request &request, const Installation &installation,
     bring_openmpi_forward(plan, library_path, environment, preload);
     note_what_is_missing(plan);
 
-    plan.settings = request.settings;
+    plan.settings = spec.settings;
     plan.settings.push_back({"LD_LIBRARY_PATH", fmt::format("{}", fmt::join(library_path, ":"))});
     const std::string before = text_of(environment("LD_PRELOAD"));
     const auto preloaded = compose_preload(before, preload);
@@ -257,43 +257,43 @@ Plan make_plan(const Request &request, const Installation &installation,
         plan.settings.push_back({"LD_PRELOAD", fmt::format("{}", fmt::join(preloaded, ":"))});
     if (!preloaded.empty())
         let_ours_come_first(plan, environment);
-    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
+    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(spec, "SENNIT_DOORBELLS"))
         plan.settings.push_back({"SENNIT_DOORBELLS", "auto"});
-    if (request.threads)
-        plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*request.threads)});
-    if (request.split)
-        plan.settings.push_back({"SENNIT_SPLIT", *request.split});
-    if (request.policy)
-        plan.settings.push_back({"SENNIT_POLICY", *request.policy});
-    if (request.bind)
-        plan.settings.push_back({"OMP_PROC_BIND", request.bind->proc_bind});
-    if (request.bind && request.bind->places)
-        plan.settings.push_back({"OMP_PLACES", request.bind->places});
-    if (request.trace)
-        plan.settings.push_back({"SENNIT_TRACE", *request.trace});
+    if (spec.threads)
+        plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*spec.threads)});
+    if (spec.split)
+        plan.settings.push_back({"SENNIT_SPLIT", *spec.split});
+    if (spec.policy)
+        plan.settings.push_back({"SENNIT_POLICY", *spec.policy});
+    if (spec.bind)
+        plan.settings.push_back({"OMP_PROC_BIND", spec.bind->proc_bind});
+    if (spec.bind && spec.bind->places)
+        plan.settings.push_back({"OMP_PLACES", spec.bind->places});
+    if (spec.trace)
+        plan.settings.push_back({"SENNIT_TRACE", *spec.trace});
     return plan;
 }
 
-void set_pool(Plan &plan, const Request &request, int cores, const EnvironmentReader &environment) {
-    if (!request.pool)
+void set_pool(Plan &plan, const JobSpec &spec, int cores, const EnvironmentReader &environment) {
+    if (!spec.pool)
         return;
     std::erase_if(plan.settings, [&](const Setting &setting) {
         return setting.name == "SENNIT_POOL" ||
-               (setting.name == "SENNIT_DOORBELLS" && !is_set(request, "SENNIT_DOORBELLS"));
+               (setting.name == "SENNIT_DOORBELLS" && !is_set(spec, "SENNIT_DOORBELLS"));
     });
-    plan.settings.push_back({"SENNIT_POOL", *request.pool});
-    if (request.share)
-        plan.settings.push_back({"SENNIT_SHARE", *request.share});
-    if (request.priority)
-        plan.settings.push_back({"SENNIT_PRIORITY", *request.priority});
-    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
+    plan.settings.push_back({"SENNIT_POOL", *spec.pool});
+    if (spec.share)
+        plan.settings.push_back({"SENNIT_SHARE", *spec.share});
+    if (spec.priority)
+        plan.settings.push_back({"SENNIT_PRIORITY", *spec.priority});
+    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(spec, "SENNIT_DOORBELLS"))
         plan.settings.push_back({"SENNIT_DOORBELLS", "on"});
-    if (request.threads || environment("OMP_NUM_THREADS"))
+    if (spec.threads || environment("OMP_NUM_THREADS"))
         return;
     plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(cores)});
     plan.notes.push_back(fmt::format("OMP_NUM_THREADS is not set: each rank has a thread for each "
                                      "of the {} cores of pool '{}'",
-                                     cores, *request.pool));
+                                     cores, *spec.pool));
 }
 
 void set_local_ranks(Plan &plan, int ranks, std::optional<int> processors,

@@ -21,7 +21,7 @@ struct Setting {
 };
 
 // What was asked for on the command line, checked.
-struct Request {
+struct JobSpec {
     std::vector<std::string> command; // the program and its arguments
     std::vector<Setting> settings;    // "NAME=value" that was typed in front of it
     std::optional<MpiKind> mpi;
@@ -35,9 +35,9 @@ struct Request {
     std::optional<std::string> share;
     std::optional<std::string> priority;
     std::vector<LauncherWord> launcher_options; // for mpiexec, as typed
-    std::vector<Request> others; // programs of the same job behind ": -n": command, settings, ranks
+    std::vector<JobSpec> others; // programs of the same job behind ": -n": command, settings, ranks
     bool apart = false;          // they are jobs of their own: apart.h
-    bool is_one_of_several = false; // this request is one of those
+    bool is_one_of_several = false; // this spec is one of those
     bool as_virtual = false;        // as virtual ranks: virtual_rank.h
     bool as_fibers = false;         // which take turns on few kernel threads
     bool dry_run = false;
@@ -56,14 +56,14 @@ struct Plan {
 
 // Inspect the program and decide. Throws Failure when it cannot be run under Sennit: see
 // program.h, or Sennit's own files are missing. `environment`
-// is that of the program but for what is set here: request.settings are in it.
-Plan make_plan(const Request &request, const Installation &installation,
+// is that of the program but for what is set here: spec.settings are in it.
+Plan make_plan(const JobSpec &spec, const Installation &installation,
                const EnvironmentReader &environment);
 
-// It takes part in the pool that the request names, which has `cores`: each rank has a thread for
+// It takes part in the pool that the spec names, which has `cores`: each rank has a thread for
 // each of them, unless somebody has said otherwise, and they wait for cores. Before
 // set_local_ranks.
-void set_pool(Plan &plan, const Request &request, int cores, const EnvironmentReader &environment);
+void set_pool(Plan &plan, const JobSpec &spec, int cores, const EnvironmentReader &environment);
 
 // For `ranks` on this machine: SENNIT_LOCAL_RANKS and, where they share `processors` and nobody has
 // said how many threads each is to have, OMP_NUM_THREADS. Without it each would take them all.

@@ -41,7 +41,7 @@ void explain(const Plan &plan, const std::vector<std::string> &command, std::FIL
 }
 
 // Another program of a job whose first one has `plan` and `mpi`: they have to have the same MPI.
-Plan plan_other(const Plan &plan, MpiKind mpi, const Request &other) {
+Plan plan_other(const Plan &plan, MpiKind mpi, const JobSpec &other) {
     Plan result = make_plan(other, Installation::locate(), read_environment);
     const std::string &path = result.program.path;
     if (result.mpi.has_value() != plan.mpi.has_value())
@@ -58,47 +58,47 @@ Plan plan_other(const Plan &plan, MpiKind mpi, const Request &other) {
 
 // `sennit exec` with everything that `sennit run` was asked for, and the program that it has found:
 // what PATH says to a rank may be another.
-std::vector<std::string> exec_command(const Plan &plan, const Request &request,
+std::vector<std::string> exec_command(const Plan &plan, const JobSpec &spec,
                                       const std::string &watch_address, bool is_other = false) {
     std::vector<std::string> line = {own_executable(), "exec"};
     if (!watch_address.empty())
         line.insert(line.end(), {"--watch", watch_address});
-    if (request.mpi)
-        line.insert(line.end(), {"--mpi", traits(*request.mpi).word});
-    if (request.threads)
-        line.insert(line.end(), {"--threads", std::to_string(*request.threads)});
-    if (request.split)
-        line.insert(line.end(), {"--split", *request.split});
-    if (request.policy)
-        line.insert(line.end(), {"--policy", *request.policy});
-    if (request.bind)
-        line.insert(line.end(), {"--bind", request.bind->word});
-    if (request.trace)
-        line.push_back("--trace=" + *request.trace);
-    if (request.pool)
-        line.push_back("--pool=" + *request.pool);
-    if (request.share)
-        line.push_back("--share=" + *request.share);
-    if (request.priority)
-        line.push_back("--priority=" + *request.priority);
-    if (request.as_virtual)
-        line.push_back(request.as_fibers ? "--virtual=fibers" : "--virtual");
+    if (spec.mpi)
+        line.insert(line.end(), {"--mpi", traits(*spec.mpi).word});
+    if (spec.threads)
+        line.insert(line.end(), {"--threads", std::to_string(*spec.threads)});
+    if (spec.split)
+        line.insert(line.end(), {"--split", *spec.split});
+    if (spec.policy)
+        line.insert(line.end(), {"--policy", *spec.policy});
+    if (spec.bind)
+        line.insert(line.end(), {"--bind", spec.bind->word});
+    if (spec.trace)
+        line.push_back("--trace=" + *spec.trace);
+    if (spec.pool)
+        line.push_back("--pool=" + *spec.pool);
+    if (spec.share)
+        line.push_back("--share=" + *spec.share);
+    if (spec.priority)
+        line.push_back("--priority=" + *spec.priority);
+    if (spec.as_virtual)
+        line.push_back(spec.as_fibers ? "--virtual=fibers" : "--virtual");
     line.push_back("--");
     if (is_other)
-        for (const Setting &setting : request.settings) // not in the job's environment
+        for (const Setting &setting : spec.settings) // not in the job's environment
             line.push_back(setting.name + "=" + setting.value);
     line.push_back(plan.program.path);
-    line.insert(line.end(), request.command.begin() + 1, request.command.end());
+    line.insert(line.end(), spec.command.begin() + 1, spec.command.end());
     return line;
 }
 
-void make_trace_folder(const Request &request) {
-    if (!request.trace)
+void make_trace_folder(const JobSpec &spec) {
+    if (!spec.trace)
         return;
     std::error_code error;
-    std::filesystem::create_directories(*request.trace, error);
+    std::filesystem::create_directories(*spec.trace, error);
     if (error)
-        fail("cannot make the folder '{}' of --trace: {}", *request.trace, error.message());
+        fail("cannot make the folder '{}' of --trace: {}", *spec.trace, error.message());
 }
 
 void warn(const Plan &plan) {
@@ -112,11 +112,11 @@ void apply(const Plan &plan) {
 }
 
 // Of an earlier run: its ranks may have been others. Only who starts the job may do so.
-void clear_trace_folder(const Request &request) {
-    if (!request.trace)
+void clear_trace_folder(const JobSpec &spec) {
+    if (!spec.trace)
         return;
     std::error_code error;
-    for (const auto &entry : std::filesystem::directory_iterator(*request.trace, error)) {
+    for (const auto &entry : std::filesystem::directory_iterator(*spec.trace, error)) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with("rank-") && name.ends_with(".sennit"))
             std::filesystem::remove(entry.path(), error);
@@ -138,17 +138,17 @@ Pool find_pool(const std::string &name) {
 }
 
 // Its cores that this process may use.
-std::optional<node::Cores> join_pool(Plan &plan, const Request &request) {
-    if (!request.pool)
+std::optional<node::Cores> join_pool(Plan &plan, const JobSpec &spec) {
+    if (!spec.pool)
         return std::nullopt;
-    const Pool pool = find_pool(*request.pool);
+    const Pool pool = find_pool(*spec.pool);
     if (pool.stops())
         fail("pool '{}' is about to stop: no program joins it any more", pool.name());
     const node::Cores cores = both(pool.cores(), node::allowed_cores());
     if (cores.count() == 0)
         fail("pool '{}' has cores {}, and this process may use {} only", pool.name(),
              core_list(pool.cores()), core_list(node::allowed_cores()));
-    set_pool(plan, request, cores.count(), read_environment);
+    set_pool(plan, spec, cores.count(), read_environment);
     return cores;
 }
 
@@ -159,7 +159,7 @@ void stay_in_pool(const std::optional<node::Cores> &cores) {
 
 // Will the ranks do so, with their threads, here? Each rank decides for itself in MPI_Init; this is
 // only about how it is started.
-bool outnumber_processors(const Plan &plan, const Request &request) {
+bool outnumber_processors(const Plan &plan, const JobSpec &spec) {
     const auto setting = [&](const char *name) -> std::string {
         for (const Setting &one : plan.settings)
             if (one.name == name)
@@ -169,7 +169,7 @@ bool outnumber_processors(const Plan &plan, const Request &request) {
     };
     const int threads = std::max(1, std::atoi(setting("OMP_NUM_THREADS").c_str()));
     return setting("SENNIT_DOORBELLS") != "off" &&
-           std::int64_t{ranks_of_all(request)} * threads > processors_at_once();
+           std::int64_t{ranks_of_all(spec)} * threads > processors_at_once();
 }
 
 void keep_one_session() {
@@ -180,18 +180,18 @@ void keep_one_session() {
 }
 
 // Where ranks cannot meet in /dev/shm, this process keeps the memory for it.
-void keep_board(const Request &request) {
+void keep_board(const JobSpec &spec) {
     char path[64];
     const char *const given = std::getenv("SENNIT_BOARD");
-    if (!request.pool && !(given && *given) && node::provide_board(path, sizeof path))
+    if (!spec.pool && !(given && *given) && node::provide_board(path, sizeof path))
         setenv("SENNIT_BOARD", path, 1);
 }
 
 // Where the ranks share cores.
-std::string board_file(const Request &request) {
+std::string board_file(const JobSpec &spec) {
     char path[node::kPathRoom];
     node::board_path(path, sizeof path);
-    return request.pool ? pool_file(*request.pool) : path;
+    return spec.pool ? pool_file(*spec.pool) : path;
 }
 
 // What ranks that were killed have left of it.
@@ -215,24 +215,24 @@ void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
                    signal_text(end.ended_by));
 }
 
-int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
+int start_job(const Plan &plan, MpiKind mpi, const JobSpec &spec) {
     const JobFolder folder;
     const MpiKind launcher = find_mpiexec(mpi, &plan, Asking::all).kind;
-    const std::vector<std::string> command = launch_command(plan, request, folder.socket());
-    if (request.verbose)
+    const std::vector<std::string> command = launch_command(plan, spec, folder.socket());
+    if (spec.verbose)
         explain(plan, command, stderr);
     if (plan.runs_as_it_is)
         warn(plan);
-    make_trace_folder(request);
-    clear_trace_folder(request);
-    if (request.as_virtual && !request.pool) // else the pool names it
+    make_trace_folder(spec);
+    clear_trace_folder(spec);
+    if (spec.as_virtual && !spec.pool) // else the pool names it
         setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
-    if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
+    if (launcher == MpiKind::mpich && outnumber_processors(plan, spec))
         keep_one_session();
-    keep_board(request);
+    keep_board(spec);
     const bool is_open_mpi = launcher == MpiKind::openmpi;
-    HangWatch watch(folder.socket(), ranks_of_all(request), board_file(request), is_open_mpi);
-    const JobEnd end = run_job(command, {is_open_mpi, request.is_one_of_several}, watch);
+    HangWatch watch(folder.socket(), ranks_of_all(spec), board_file(spec), is_open_mpi);
+    const JobEnd end = run_job(command, {is_open_mpi, spec.is_one_of_several}, watch);
     remove_board();
 
     const RankEnds &ranks = watch.ends();
@@ -245,29 +245,28 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
 }
 
 // The command that this process becomes, its settings applied.
-std::vector<std::string> rank_command(const Plan &plan, const Request &request,
+std::vector<std::string> rank_command(const Plan &plan, const JobSpec &spec,
                                       const Installation &installation) {
-    return request.as_virtual ? virtual_command(plan, request, installation, read_environment)
-                              : request.command;
+    return spec.as_virtual ? virtual_command(plan, spec, installation, read_environment)
+                           : spec.command;
 }
 
-[[noreturn]] void become(const Plan &plan, const Request &request,
-                         const Installation &installation) {
-    const std::vector<std::string> command = rank_command(plan, request, installation);
-    execute(request.as_virtual ? command[0] : plan.program.path, command);
+[[noreturn]] void become(const Plan &plan, const JobSpec &spec, const Installation &installation) {
+    const std::vector<std::string> command = rank_command(plan, spec, installation);
+    execute(spec.as_virtual ? command[0] : plan.program.path, command);
 }
 
-[[noreturn]] void refuse_ranks(const Plan &plan, const Request &request) {
+[[noreturn]] void refuse_ranks(const Plan &plan, const JobSpec &spec) {
     const std::string &path = plan.program.path;
-    const bool has_options = !request.launcher_options.empty();
+    const bool has_options = !spec.launcher_options.empty();
     if (plan.program.starts_ranks)
         fail("'{}' starts the ranks itself ({}): leave {} away, and tell it in its own way", path,
-             plan.program.starts_ranks_by, has_options ? request.launcher_options[0].typed : "-n");
+             plan.program.starts_ranks_by, has_options ? spec.launcher_options[0].typed : "-n");
     fail("which MPI '{}' is going to load cannot be seen: name it for {}, --mpi mpich or --mpi "
          "openmpi",
          path,
-         has_options ? request.launcher_options[0].typed
-                     : fmt::format("{} ranks", ranks_of_all(request)));
+         has_options ? spec.launcher_options[0].typed
+                     : fmt::format("{} ranks", ranks_of_all(spec)));
 }
 
 // A program without MPI has the first mpiexec that is there.
@@ -284,13 +283,13 @@ MpiKind any_launcher(Asking asking) {
 
 // The MPI whose mpiexec starts the program. nullopt: it needs none; one that starts its ranks
 // itself hands our settings on to them. Throws Failure for what only an mpiexec can do.
-std::optional<MpiKind> launcher_of(const Plan &plan, const Request &request, Asking asking) {
+std::optional<MpiKind> launcher_of(const Plan &plan, const JobSpec &spec, Asking asking) {
     if (plan.mpi && !plan.program.starts_ranks)
         return plan.mpi;
-    if (ranks_of_all(request) == 1 && request.launcher_options.empty())
+    if (ranks_of_all(spec) == 1 && spec.launcher_options.empty())
         return std::nullopt;
     if (plan.program.starts_ranks || plan.program.brings_more)
-        refuse_ranks(plan, request);
+        refuse_ranks(plan, spec);
     return any_launcher(asking);
 }
 
@@ -310,37 +309,37 @@ void tell_that_it_is_refused(const std::string &watch_address) {
         send_report(watch_address, {job->rank.value_or(-1), getpid(), 0, refused, true});
 }
 
-int become_rank(const Request &request, const Installation &installation,
+int become_rank(const JobSpec &spec, const Installation &installation,
                 const std::string &watch_address) {
-    Plan plan = make_plan(request, installation, read_environment);
-    if (request.as_virtual) {
+    Plan plan = make_plan(spec, installation, read_environment);
+    if (spec.as_virtual) {
         refuse_virtual(plan, read_environment);
         set_for_virtual(plan, read_environment);
     }
-    const std::optional<node::Cores> cores = join_pool(plan, request);
+    const std::optional<node::Cores> cores = join_pool(plan, spec);
     const std::optional<JobContext> job = find_job_context(read_environment);
     if (job) {
-        check_job_context(*job, plan.mpi, request.ranks);
+        check_job_context(*job, plan.mpi, spec.ranks);
         if (job->local_size && !plan.runs_as_it_is)
             set_local_ranks(plan, *job->local_size,
                             may_use_what_launcher_may(*job) ? std::optional(processors_at_once())
                                                             : std::nullopt,
                             read_environment);
     }
-    if (request.dry_run || request.verbose)
-        explain(plan, request.command, request.dry_run ? stdout : stderr);
-    if (request.dry_run)
+    if (spec.dry_run || spec.verbose)
+        explain(plan, spec.command, spec.dry_run ? stdout : stderr);
+    if (spec.dry_run)
         return 0;
-    make_trace_folder(request);
+    make_trace_folder(spec);
     if (watch_address.empty() || !plan.runs_as_it_is) // else the command that starts it says so
         warn(plan);
     apply(plan);
     stay_in_pool(cores);
     if (watch_address.empty())
-        become(plan, request, installation);
+        become(plan, spec, installation);
     setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
-    const std::vector<std::string> command = rank_command(plan, request, installation);
-    return run_watched(request.as_virtual ? command[0] : plan.program.path, command,
+    const std::vector<std::string> command = rank_command(plan, spec, installation);
+    return run_watched(spec.as_virtual ? command[0] : plan.program.path, command,
                        job ? job->rank.value_or(-1) : -1, watch_address);
 }
 
@@ -382,58 +381,56 @@ std::string shell_words(const std::vector<std::string> &words) {
     return line;
 }
 
-std::vector<std::string> launch_command(const Plan &plan, const Request &request,
+std::vector<std::string> launch_command(const Plan &plan, const JobSpec &spec,
                                         const std::string &watch_address) {
     const Asking asking = watch_address.empty() ? Asking::only_safe_ones : Asking::all;
-    const std::optional<MpiKind> mpi = launcher_of(plan, request, asking);
+    const std::optional<MpiKind> mpi = launcher_of(plan, spec, asking);
     if (!mpi)
-        return request.command;
+        return spec.command;
     const Mpiexec launcher = find_mpiexec(*mpi, &plan, asking);
-    std::vector<Launch> programs = {{request.ranks.value_or(1),
-                                     exec_command(plan, request, watch_address),
-                                     request.launcher_options}};
-    for (const Request &other : request.others)
+    std::vector<Launch> programs = {
+        {spec.ranks.value_or(1), exec_command(plan, spec, watch_address), spec.launcher_options}};
+    for (const JobSpec &other : spec.others)
         programs.push_back({other.ranks.value_or(1),
                             exec_command(plan_other(plan, *mpi, other), other, watch_address, true),
                             other.launcher_options});
     return compose_launch(launcher, programs);
 }
 
-int ranks_of_all(const Request &request) {
-    int ranks = request.ranks.value_or(1);
-    for (const Request &other : request.others)
+int ranks_of_all(const JobSpec &spec) {
+    int ranks = spec.ranks.value_or(1);
+    for (const JobSpec &other : spec.others)
         ranks += other.ranks.value_or(1);
     return ranks;
 }
 
-std::optional<int> processors_to_share(const Request &request) {
+std::optional<int> processors_to_share(const JobSpec &spec) {
     for (const LauncherEffect effect :
          {LauncherEffect::binds, LauncherEffect::hosts, LauncherEffect::hostfile})
-        if (has_effect(request.launcher_options, effect))
+        if (has_effect(spec.launcher_options, effect))
             return std::nullopt;
     return processors_at_once();
 }
 
-int run_program(const Request &request, const Installation &installation) {
+int run_program(const JobSpec &spec, const Installation &installation) {
     if (find_job_context(read_environment)) {
-        if (!request.launcher_options.empty())
+        if (!spec.launcher_options.empty())
             fail("{} is for mpiexec, and this is inside a job already: no mpiexec is started here",
-                 request.launcher_options[0].typed);
-        return exec_program(request, installation, "");
+                 spec.launcher_options[0].typed);
+        return exec_program(spec, installation, "");
     }
-    Plan plan = make_plan(request, installation, read_environment);
-    if (request.as_virtual) {
+    Plan plan = make_plan(spec, installation, read_environment);
+    if (spec.as_virtual) {
         refuse_virtual(plan, read_environment);
         set_for_virtual(plan, read_environment);
     }
-    const std::optional<node::Cores> cores = join_pool(plan, request);
+    const std::optional<node::Cores> cores = join_pool(plan, spec);
     const std::optional<MpiKind> mpi =
-        launcher_of(plan, request, request.dry_run ? Asking::only_safe_ones : Asking::all);
+        launcher_of(plan, spec, spec.dry_run ? Asking::only_safe_ones : Asking::all);
     if (!plan.program.starts_ranks && !plan.runs_as_it_is)
-        set_local_ranks(plan, ranks_of_all(request), processors_to_share(request),
-                        read_environment);
-    if (request.dry_run) {
-        explain(plan, launch_command(plan, request, ""), stdout);
+        set_local_ranks(plan, ranks_of_all(spec), processors_to_share(spec), read_environment);
+    if (spec.dry_run) {
+        explain(plan, launch_command(plan, spec, ""), stdout);
         return 0;
     }
     if (mpi) {
@@ -441,22 +438,22 @@ int run_program(const Request &request, const Installation &installation) {
         std::error_code error;
         if (std::filesystem::current_path(error).empty())
             fail("the working folder cannot be named ({}): go to another one", error.message());
-        return start_job(plan, *mpi, request);
+        return start_job(plan, *mpi, spec);
     }
-    if (request.verbose)
-        explain(plan, request.command, stderr);
-    make_trace_folder(request);
-    clear_trace_folder(request);
+    if (spec.verbose)
+        explain(plan, spec.command, stderr);
+    make_trace_folder(spec);
+    clear_trace_folder(spec);
     warn(plan);
     apply(plan);
     stay_in_pool(cores);
-    become(plan, request, installation);
+    become(plan, spec, installation);
 }
 
-int exec_program(const Request &request, const Installation &installation,
+int exec_program(const JobSpec &spec, const Installation &installation,
                  const std::string &watch_address) {
     try {
-        return become_rank(request, installation, watch_address);
+        return become_rank(spec, installation, watch_address);
     } catch (const Failure &) {
         let_first_rank_say_why();
         tell_that_it_is_refused(watch_address);

@@ -13,21 +13,21 @@
 
 namespace sennit::tool {
 
-int run_program(const Request &request, const Installation &installation);
-int exec_program(const Request &request, const Installation &installation,
+int run_program(const JobSpec &spec, const Installation &installation);
+int exec_program(const JobSpec &spec, const Installation &installation,
                  const std::string &watch_address);
 
 // The command line that `run` would start for this plan; for a program without MPI its own.
 // `watch_address`: empty where it is only shown; then no program is run to find it.
-std::vector<std::string> launch_command(const Plan &plan, const Request &request,
+std::vector<std::string> launch_command(const Plan &plan, const JobSpec &spec,
                                         const std::string &watch_address);
 
 // Those of its other programs, too.
-int ranks_of_all(const Request &request);
+int ranks_of_all(const JobSpec &spec);
 
 // Of this machine, those that the ranks share as far as can be said before they are started.
 // nullopt: mpiexec is told where they are, and each rank sees for itself.
-std::optional<int> processors_to_share(const Request &request);
+std::optional<int> processors_to_share(const JobSpec &spec);
 
 // For a shell: quoted where it must be.
 std::string shell_words(const std::vector<std::string> &words);

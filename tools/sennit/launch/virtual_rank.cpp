@@ -175,8 +175,8 @@ std::uint32_t expected_mappings(const Plan &plan, int threads, int ranks) {
     return mappings;
 }
 
-std::string virtual_job(const Request &request, const EnvironmentReader &environment) {
-    std::string name = request.pool ? job_of_pool(*request.pool) : "";
+std::string virtual_job(const JobSpec &spec, const EnvironmentReader &environment) {
+    std::string name = spec.pool ? job_of_pool(*spec.pool) : "";
     for (const char *variable : {virtual_job_variable, "PMIX_NAMESPACE"})
         if (name.empty())
             name = text_of(environment(variable));
@@ -192,7 +192,7 @@ std::string new_virtual_job() {
     return fmt::format("run-{}-{:016x}", getpid(), random_word());
 }
 
-std::vector<std::string> virtual_command(const Plan &plan, const Request &request,
+std::vector<std::string> virtual_command(const Plan &plan, const JobSpec &spec,
                                          const Installation &installation,
                                          const EnvironmentReader &environment) {
     const std::string stub = installation.stub();
@@ -204,8 +204,8 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     // Absolute: the host leaves this folder.
     const std::string parent = std::filesystem::absolute(tmp.empty() ? "/tmp" : tmp).string();
     const std::string folder = fmt::format("{}/sennit-virtual-{}/{}-{}", parent, geteuid(),
-                                           file_part(host, 24), virtual_job(request, environment));
-    int threads = request.threads.value_or(0);
+                                           file_part(host, 24), virtual_job(spec, environment));
+    int threads = spec.threads.value_or(0);
     for (const Setting &setting : plan.settings)
         if (setting.name == "OMP_NUM_THREADS")
             threads = std::atoi(setting.value.c_str());
@@ -216,13 +216,13 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
         fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
              plan.program.path, mappings, limit);
     std::vector<std::string> command = {stub};
-    if (request.as_fibers)
+    if (spec.as_fibers)
         command.emplace_back("--fiber");
     command.insert(command.end(), {folder, std::to_string(mappings),
                                    needs_python_launcher(plan.program.path)
                                        ? installation.python()
                                        : std::filesystem::absolute(plan.program.path).string()});
-    command.insert(command.end(), request.command.begin(), request.command.end());
+    command.insert(command.end(), spec.command.begin(), spec.command.end());
     return command;
 }
 

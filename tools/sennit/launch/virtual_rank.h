@@ -29,12 +29,12 @@ inline constexpr const char *virtual_job_variable = "SENNIT_VIRTUAL_JOB";
 
 // Whose ranks on this node are in one address space: those of a pool, whenever they come; without
 // one, of a job, as `sennit run` says, or the launcher, or this process's parent.
-std::string virtual_job(const Request &request, const EnvironmentReader &environment);
+std::string virtual_job(const JobSpec &spec, const EnvironmentReader &environment);
 // A name that no other job has, for `sennit run` to hand on.
 std::string new_virtual_job();
 
 // In place of the program and its arguments.
-std::vector<std::string> virtual_command(const Plan &plan, const Request &request,
+std::vector<std::string> virtual_command(const Plan &plan, const JobSpec &spec,
                                          const Installation &installation,
                                          const EnvironmentReader &environment);
 
