@@ -106,7 +106,7 @@ Profile *profile_of(const Task &task, int dependences) {
 
 // An undeferred task is a part of its creator's work, and so is a region of the task that
 // encounters it. Null: the program's first task, or another one without a priority.
-const Task *creator_of(const Task &task) {
+SENNIT_NOINLINE const Task *creator_of(const Task &task) {
     const Task *creator = task.parent;
     while (creator && creator->is(Task::kImplicit | Task::kUndeferred))
         creator = creator->parent;
@@ -130,12 +130,12 @@ void hand_on(Task &task) {
         task.flags &= ~Task::kHandsOn;
 }
 
-// A new task is known to send, or to lead to sends: so its creator leads to some.
-SENNIT_NOINLINE void note_leads(const Task &task, bool leads) {
+// A creator leads to sends if one of its tasks sends. Null: it has no creator.
+SENNIT_NOINLINE void note_send_task(const Task &task, const Task *creator) {
     const bool sends =
         sched::rules().clauses == policy::Clauses::marks ||
         (task.is(Task::kProfiled) && task.profile->verdict() == Profile::Verdict::sends);
-    if (const Task *const creator = creator_of(task); creator && (sends || leads))
+    if (creator && sends)
         g_creators.note(creator->entry, policy::Creators::kLeads);
 }
 
@@ -144,23 +144,22 @@ struct Heeded {
     int least;  // priority that its creator hands on
 };
 
-// Control dependences of a new task (decide/tasks/creators.h).
-SENNIT_NOINLINE Heeded heed_creator(const Task &task) {
+// Control dependences of a new task (decide/tasks/creators.h). If it leads to sends, so does its
+// creator. Null: it has none.
+SENNIT_NOINLINE Heeded heed_creator(const Task &task, const Task *creator) {
     const bool leads = g_creators.has(task.entry, policy::Creators::kLeads);
+    if (!creator)
+        return {leads, 0};
     if (leads)
-        note_leads(task, leads);
-    const Task *const creator = creator_of(task);
-    return {leads, creator
-                       ? policy::handed_on(g_creators, creator->entry, creator->current_priority())
-                       : 0};
+        g_creators.note(creator->entry, policy::Creators::kLeads);
+    return {leads, policy::handed_on(g_creators, creator->entry, creator->current_priority())};
 }
 
 SENNIT_NOINLINE void heed_control(Task &task) {
-    if (!sched::rules().propagates())
-        return;
+    const Task *const creator = creator_of(task);
     if (tells_of_creator(task, task.priority))
-        note_leads(task, false);
-    const Heeded heeded = heed_creator(task);
+        note_send_task(task, creator);
+    const Heeded heeded = heed_creator(task, creator);
     const int least = heeded.leads ? policy::kLeadsPriority : 0;
     task.priority = std::max({task.priority, heeded.least, least});
     hand_on(task);
@@ -180,15 +179,15 @@ void give_priority(Task &task, int dependences) {
     }
     task.priority = policy::first_priority(rules, g_priorities.outlook, profile, task.priority,
                                            dependences > 0);
-    if (dependences == 0) { // else Linking::finish(), vertex_starts()
-        const bool heeds = !heeds_nobody(task) || tells_of_creator(task, task.priority);
-        if (task.priority > 0)
+    // Else Linking::finish() and vertex_starts() do that.
+    const bool propagates = dependences == 0 && (profile || rules.propagates());
+    if (propagates && SENNIT_UNLIKELY(!heeds_nobody(task) || tells_of_creator(task, task.priority)))
+        heed_control(task);
+    if (task.priority > 0) {
+        if (propagates)
             task.flags |= Task::kHandsOn;
-        if (SENNIT_UNLIKELY(heeds))
-            heed_control(task);
-    }
-    if (task.priority > 0)
         trace::priority(task.trace_id, task.priority);
+    }
 }
 
 OutlookGuard::OutlookGuard() : begun_(g_priorities.measures_next() ? ticks() : 0) {
@@ -246,7 +245,7 @@ void Linking::finish() {
         vertex->predecessors[i] = found_[i];
     int least = 0;
     if (!heeds_nobody(task_)) {
-        const Heeded heeded = heed_creator(task_);
+        const Heeded heeded = heed_creator(task_, creator_of(task_));
         vertex->leads = heeded.leads;
         least = heeded.least;
     }
@@ -258,7 +257,7 @@ void Linking::finish() {
     if (priority != task_.priority)
         trace::priority(task_.trace_id, priority);
     if (SENNIT_UNLIKELY(tells_of_creator(task_, priority)))
-        note_leads(task_, false);
+        note_send_task(task_, creator_of(task_));
     task_.priority = priority;
     task_.vertex = vertex;
 }
