@@ -19,10 +19,10 @@
 
 #include "base/spin.h"
 #include "node/assembly.h"
-#include "node/bell.h"
 #include "node/core_table.h"
 #include "node/identity.h"
 #include "node/segment.h"
+#include "wait/bell.h"
 
 #include <atomic>
 #include <cstdint>
@@ -63,7 +63,7 @@ class Ending {
 //   2. ask(), mark(), fence           2. fence
 //   3. tests once more, sleeps        3. take_mark(): rings those that ask it
 //
-// At least one of the two sees the other (node/bell.h). The bell is armed before the mark, or the
+// At least one of the two sees the other (wait/bell.h). The bell is armed before the mark, or the
 // receiver might take the mark, which it does for any message, and ring in vain. Of several threads
 // of a rank that ask, the last one counts: the others sleep until their timers end.
 
@@ -146,8 +146,8 @@ struct alignas(64) BoardSlot {
     // identity (identity.h).
     std::uint64_t image;
     ProcessInfo member;
-    Ending ending; // of the job whose lowest rank on this node has the slot, or had it
-    Bell bell;     // in a line of its own: others look at it
+    Ending ending;   // of the job whose lowest rank on this node has the slot, or had it
+    wait::Bell bell; // in a line of its own: others look at it
     Asking asking;
     CoreUse cores;
 };

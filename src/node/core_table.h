@@ -41,7 +41,7 @@
 
 #include "base/assert.h"
 #include "decide/cores/policy.h"
-#include "node/bell.h"
+#include "wait/bell.h"
 
 #include <algorithm>
 #include <atomic>
@@ -175,7 +175,7 @@ struct alignas(64) CoreUse {
     // How often a core was taken from one of its threads that slept. The taker writes it.
     std::atomic<std::uint64_t> slept;
     std::atomic<std::uint64_t> progress; // work done (Share::note_progress)
-    Bell bell;                           // the threads that want a core sleep on it
+    wait::Bell bell;                     // the threads that want a core sleep on it
 };
 
 // What one core's word says.

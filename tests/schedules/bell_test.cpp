@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A doorbell (node/bell.h) under every schedule.
+// A doorbell (wait/bell.h) under every schedule.
 #include "schedules.h"
 
-#include "node/bell.h"
+#include "wait/bell.h"
 
 #include <array>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class Messages {
 
     const int sleepers_;
     const bool looks_again_;
-    node::Bell bell_;
+    wait::Bell bell_;
     std::array<Atomic<int>, kMost> messages_;
 };
 

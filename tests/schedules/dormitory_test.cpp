@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dormitory (tasks/sched/idle.h) under every schedule.
+// Dormitory (wait/dormitory.h) under every schedule.
 #include "schedules.h"
 
-#include "tasks/sched/idle.h"
+#include "wait/dormitory.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 // count of wakes.
 struct Night {
     static constexpr std::uint32_t kAwake = 0, kAsleep = 1;
-    sched::Dormitory dormitory;
+    wait::Dormitory dormitory;
     FutexWord state{kAsleep};
 
     Test test() {
@@ -27,7 +27,7 @@ struct Night {
                         },
                         [this] {
                             state.store(kAwake, std::memory_order_release);
-                            dormitory.wake(sched::Dormitory::bit_of(1));
+                            dormitory.wake(wait::Dormitory::bit_of(1));
                         }};
         test.state = [] { return 0; };
         test.end = [] { return ""; };

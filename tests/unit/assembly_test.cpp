@@ -2,7 +2,7 @@
 // Assemblies (node/assembly.h) of threads that sleep on bells: every call has its own result, every
 // broadcast and reduction its own note.
 #include "node/assembly.h"
-#include "node/bell.h"
+#include "wait/bell.h"
 
 #include <cstdint>
 #include <cstring>
@@ -14,6 +14,7 @@
 namespace {
 
 using namespace sennit::node;
+using sennit::wait::Bell;
 
 // An assembly, and a thread for each of its members, with a bell.
 struct ClockOffset {

@@ -39,6 +39,7 @@ extern "C" int flock(int file, int operation) noexcept {
 namespace {
 
 using namespace sennit::node;
+using sennit::wait::Bell;
 namespace fs = std::filesystem;
 
 class Node : public testing::Test {

@@ -22,6 +22,7 @@
 using namespace sennit::sched;
 using End = ReadyQueue::End;
 using sennit::FutexWord;
+using sennit::wait::Dormitory;
 
 namespace {
 struct TestItem : Item {

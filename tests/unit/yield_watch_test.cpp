@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/yield_watch.h"
+#include "wait/yield_watch.h"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using sennit::YieldWatch;
+using sennit::wait::YieldWatch;
 
 constexpr std::uint64_t kTicks = 1000; // a microsecond
 constexpr std::uint64_t kSlice = 3000 * kTicks;

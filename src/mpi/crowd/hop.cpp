@@ -40,7 +40,7 @@ void Hops::begin(node::Board &board, std::uint64_t job) {
     own->hops.store(1, std::memory_order_relaxed); // its own flow asks
 }
 
-SENNIT_HOT bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const {
+SENNIT_HOT bool Hops::sleep(wait::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const {
     if (!own_->calls->wait(*own_, {&bell.word(), seen}, {}, limit_ns)) {
         bell.arm(); // the kernel's way, for whoever rings now
         return bell.sleep(seen, limit_ns);

@@ -38,7 +38,7 @@ class Hops {
         return own_ && reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()) == thread_;
     }
     // Wait on the bell of this rank, as Bell::sleep does. The bell was armed as Bell::kFiber.
-    bool sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
+    bool sleep(wait::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
     void yield() const { own_->calls->yield(*own_); }
     // Could another fiber go on where this one runs?
     bool keeps_others() const { return own_->calls->keeps_others(*own_); }

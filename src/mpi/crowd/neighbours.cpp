@@ -164,7 +164,7 @@ const Ranks *Neighbours::ranks_of(MPI_Comm comm) {
 }
 
 SENNIT_HOT std::uint32_t Neighbours::arm() {
-    return bell().arm(hops_.here() ? node::Bell::kFiber : node::Bell::kThread);
+    return bell().arm(hops_.here() ? wait::Bell::kFiber : wait::Bell::kThread);
 }
 
 SENNIT_HOT bool Neighbours::sleep(std::uint32_t seen, std::int64_t limit_ns) {

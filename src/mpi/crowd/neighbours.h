@@ -52,7 +52,7 @@ class Neighbours {
     void after_fork_in_child();
 
     // Arm this rank's bell: from now on a ring makes sleep(the result) return at once
-    // (node/bell.h).
+    // (wait/bell.h).
     std::uint32_t arm();
     bool sleep(std::uint32_t seen, std::int64_t limit_ns);
     bool all_have_bells() const { return all_have_bells_; }
@@ -131,7 +131,7 @@ class Neighbours {
     const Ranks *find_ranks(MPI_Comm comm) const;
     const Ranks *make_ranks(MPI_Comm comm);
     void find_slots(node::Board &board, std::uint64_t job);
-    node::Bell &bell() { return own_ ? own_->bell : alone_; }
+    wait::Bell &bell() { return own_ ? own_->bell : alone_; }
 
     Hops &hops_;
     const Lengths &lengths_;
@@ -146,7 +146,7 @@ class Neighbours {
     // slot + 1, and how often the slot may still be rung; 0: none
     std::atomic<std::uint32_t> recent_[kRecent] = {};
     Mutex making_;     // a communicator's ranks are made once
-    node::Bell alone_; // without a board: only timers end a sleep on it
+    wait::Bell alone_; // without a board: only timers end a sleep on it
 };
 
 } // namespace sennit::mpi

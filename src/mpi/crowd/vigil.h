@@ -3,7 +3,7 @@
 // tests the thread leaves its core to others.
 //
 // It climbs the ladder (wait/rows.h): a few tests, then yields, and a rank fiber none. After a
-// millisecond, or when a yield has taken a time slice, it sleeps on this rank's bell (node/bell.h).
+// millisecond, or when a yield has taken a time slice, it sleeps on this rank's bell (wait/bell.h).
 // A rank that sends to this one rings the bell. Nobody rings for other nodes, one-sided calls, and
 // ranks without a bell. A timer finds those; its naps double.
 #pragma once

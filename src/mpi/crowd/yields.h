@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the yields of threads that wait in MPI pay (base/yield_watch.h)? Here times are in
+// Do the yields of threads that wait in MPI pay (wait/yield_watch.h)? Here times are in
 // nanoseconds, not in ticks.
 //
 // A yield to a rank of the same node is no loss, for however long it computes: others wait for it.
@@ -7,8 +7,8 @@
 // yield took beyond that counts.
 #pragma once
 
-#include "base/yield_watch.h"
 #include "node/board.h"
+#include "wait/yield_watch.h"
 
 #include <cstdint>
 
@@ -32,7 +32,7 @@ class Yields {
     void note(std::int64_t before, std::int64_t now);
 
   private:
-    YieldWatch watch_;
+    wait::YieldWatch watch_;
     node::CoreWork *work_ = nullptr;
 };
 

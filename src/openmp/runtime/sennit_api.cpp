@@ -351,7 +351,7 @@ SENNIT_EXPORT int sennit_poll_describe(sennit_poll_service *service,
 }
 
 SENNIT_EXPORT int sennit_poll_doorbell(sennit_doorbell *bell) {
-    poll::set_doorbell(node::Bell::at(bell));
+    poll::set_doorbell(wait::Bell::at(bell));
     return SENNIT_SUCCESS;
 }
 

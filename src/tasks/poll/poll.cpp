@@ -49,7 +49,7 @@ constexpr int kGone = -1; // holds a token for good
 struct Services {
     std::atomic<sennit_poll_service *> latest{nullptr}; // leads to those before
     std::atomic<std::uint64_t> runs{0};                 // of all, about
-    std::atomic<node::Bell *> doorbell{nullptr};        // set_doorbell()
+    std::atomic<wait::Bell *> doorbell{nullptr};        // set_doorbell()
 };
 constinit Services g_services;
 
@@ -473,11 +473,11 @@ int set_describer(sennit_poll_service *service, const sennit_describer *describe
     return SENNIT_SUCCESS;
 }
 
-void set_doorbell(node::Bell *bell) {
+void set_doorbell(wait::Bell *bell) {
     g_services.doorbell.store(bell, std::memory_order_release);
 }
 
-node::Bell *doorbell() {
+wait::Bell *doorbell() {
     return g_services.doorbell.load(std::memory_order_acquire);
 }
 

@@ -7,8 +7,8 @@
 // started when something is pending for the first time.
 #pragma once
 
-#include "node/bell.h"
 #include "sennit.h"
+#include "wait/bell.h"
 
 #include <atomic>
 #include <cstdint>
@@ -110,8 +110,8 @@ void each_service(void (*visit)(void *arg, const Pending &service), void *arg);
 int set_describer(sennit_poll_service *service, const sennit_describer *describer);
 
 // Where those ring who end what is waited for (sennit_poll_doorbell); null: nobody does.
-void set_doorbell(node::Bell *bell);
-node::Bell *doorbell();
+void set_doorbell(wait::Bell *bell);
+wait::Bell *doorbell();
 
 // In the child of fork(): the ticker thread is gone, start afresh.
 void before_fork();

@@ -7,10 +7,11 @@
 #include "base/config.h"
 #include "base/observed.h"
 #include "base/spin.h"
-#include "node/bell.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/worker.h"
+#include "wait/bell.h"
+#include "wait/dormitory.h"
 #include "wait/rows.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace {
 // The idle worker that polls while others sleep; null when none does.
 alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
-constinit Dormitory g_dormitory;
+constinit wait::Dormitory g_dormitory;
 
 constexpr std::uint64_t kSpinPollsUs = wait::whole_us(wait::kIdlePoller.idle_ns);
 constexpr std::uint64_t kMovesUs = 5; // a poll that takes as long moves a piece of a message
@@ -216,7 +217,7 @@ void Worker::sleep() {
     heap.flush();
     fibers.trim(kTrimmed);
     const bool as_fiber = thread.flow() != nullptr;
-    const bool light = id_ < Dormitory::kBeds && crowded() && !as_fiber && !shares_cores();
+    const bool light = id_ < wait::Dormitory::kBeds && crowded() && !as_fiber && !shares_cores();
     // Another one may poll instead at any time: then this sleep is a nap for nothing.
     const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
     const bool in_dorm = light && !poller;
@@ -234,7 +235,7 @@ void Worker::sleep() {
         std::int64_t most_ns = poller  ? nap_ns(activity)
                                : light ? wait::kLightSleeper.naps.of(activity.waited_ns())
                                        : -1;
-        node::Bell *const bell = poller ? poll::doorbell() : nullptr;
+        wait::Bell *const bell = poller ? poll::doorbell() : nullptr;
         if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch(*this) && !poller && !light)
             most_ns = kWatchedAfterNs;
         if (bell)
@@ -279,17 +280,17 @@ std::int64_t Activity::waited_ns() const {
 }
 
 void Activity::listen(const Thread &thread) {
-    node::Bell *const bell = poll::doorbell();
+    wait::Bell *const bell = poll::doorbell();
     if (!bell)
         return;
     virt::RankFiber *const own = thread.flow();
     if (SENNIT_UNLIKELY(own != nullptr)) // who rings knows the main flow alone
         if (virt::RankFiber *const main = own->main.load(std::memory_order_relaxed); main != own)
             main->listener.store(own);
-    rings_seen_ = bell->arm(own ? node::Bell::kFiber : node::Bell::kThread);
+    rings_seen_ = bell->arm(own ? wait::Bell::kFiber : wait::Bell::kThread);
 }
 
-void Activity::sleep_on_bell(node::Bell &bell, std::int64_t most_ns) {
+void Activity::sleep_on_bell(wait::Bell &bell, std::int64_t most_ns) {
     bell.sleep_on_both(rings_seen_, state_, kAsleep, most_ns);
 }
 
@@ -297,7 +298,7 @@ void Activity::sleep_in_dormitory(int worker, std::int64_t most_ns) const {
     g_dormitory.sleep(worker, state_, kDorm, most_ns);
 }
 
-bool Activity::sleep_away(const Thread &thread, node::Bell *bell, std::int64_t most_ns) {
+bool Activity::sleep_away(const Thread &thread, wait::Bell *bell, std::int64_t most_ns) {
     const virt::Watched own = {&state_, kAway};
     const virt::Watched rings = bell ? virt::Watched{&bell->word(), rings_seen_} : virt::Watched{};
     virt::RankFiber &flow = *thread.own_flow();
@@ -326,9 +327,9 @@ void Activity::wake(int worker, const Thread &thread) {
     } else if (was != kDorm) {
         futex_wake(state_);
     } else if (Worker *const waker = Worker::self(); waker && waker->activity.gathers_wakes_) {
-        waker->activity.gathered_wakes_ |= Dormitory::bit_of(worker);
+        waker->activity.gathered_wakes_ |= wait::Dormitory::bit_of(worker);
     } else {
-        g_dormitory.wake(Dormitory::bit_of(worker));
+        g_dormitory.wake(wait::Dormitory::bit_of(worker));
     }
 }
 

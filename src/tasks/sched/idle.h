@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace sennit::node {
+namespace sennit::wait {
 class Bell;
 }
 
@@ -17,42 +17,6 @@ namespace sennit::sched {
 
 class Thread;
 class Worker;
-
-// Workers that sleep on one word of the process, so that one call of the system's wakes many: where
-// threads outnumber processors, who opens a barrier would be put off after each call.
-//
-//   a sleeper                              who wakes it
-//   1. its state: asleep in here           1. its state: awake
-//   2. reads the count of wakes            2. count + 1
-//   3. is its state still that?            3. wakes all that have its bit
-//   4. sleeps while the count is that
-//
-// If 3. on the left comes before 1. on the right, the count that was read is an old one by then: 4.
-// does not sleep, or 3. on the right wakes it. There are as many beds as bits: with thousands of
-// sleepers each wake-up would look at all of them.
-
-class Dormitory {
-  public:
-    static constexpr int kBeds = 32;
-    static std::uint32_t bit_of(int worker) {
-        return std::uint32_t{1} << static_cast<unsigned>(worker);
-    }
-    // A worker whose number is below kBeds; at most limit_ns, while `state` is `here`.
-    void sleep(int worker, const FutexWord &state, std::uint32_t here, std::int64_t limit_ns) {
-        // Acquire: pairs with wake(). A thread that reads the new count reads the new state.
-        const std::uint32_t seen = wakes_.load(std::memory_order_acquire);
-        if (state.load(std::memory_order_acquire) == here)
-            futex_wait_bits(wakes_, seen, bit_of(worker), limit_ns);
-    }
-    // Whose states say that they are awake.
-    void wake(std::uint32_t bits) {
-        wakes_.fetch_add(1, std::memory_order_release);
-        futex_wake_bits(wakes_, bits);
-    }
-
-  private:
-    alignas(kCacheLine) FutexWord wakes_{0};
-};
 
 // What a worker does at the moment, as others see it: it is at work, idle or asleep, and it is away
 // while it is a member of no team.
@@ -92,11 +56,11 @@ class Activity {
     void fall_asleep(State how) { state_.store(how, std::memory_order_release); }
     void sleep_on_state(std::int64_t most_ns) { futex_wait(state_, kAsleep, most_ns); }
     // At most until it is told of a message.
-    void sleep_on_bell(node::Bell &bell, std::int64_t most_ns);
+    void sleep_on_bell(wait::Bell &bell, std::int64_t most_ns);
     void sleep_in_dormitory(int worker, std::int64_t most_ns) const;
     // As a rank fiber, until wake(), or a ring. False: it cannot leave its home here, and has not
     // slept; it is asleep as other threads are from now on.
-    bool sleep_away(const Thread &thread, node::Bell *bell, std::int64_t most_ns);
+    bool sleep_away(const Thread &thread, wait::Bell *bell, std::int64_t most_ns);
     void wake_up() { state_.store(kAwake, std::memory_order_relaxed); }
     // The same. Has another thread woken it?
     bool was_woken() { return state_.exchange(kAwake, std::memory_order_relaxed) == kAwake; }

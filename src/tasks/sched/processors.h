@@ -3,7 +3,7 @@
 // stays awake.
 #pragma once
 
-#include "base/yield_watch.h"
+#include "wait/yield_watch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -72,7 +72,7 @@ class Processors {
     std::atomic<int> active_{1};
     std::atomic<int> helpers_{0};
     std::atomic<bool> shares_cores_{false};
-    YieldWatch yields_;
+    wait::YieldWatch yields_;
 };
 
 #pragma GCC visibility push(hidden)
@@ -129,7 +129,7 @@ inline bool crowded() {
 inline bool waits_awake() {
     return g_processors.waits_awake();
 }
-// Did yields of the processor cost much lately (base/yield_watch.h)? Then who waits had better
+// Did yields of the processor cost much lately (wait/yield_watch.h)? Then who waits had better
 // sleep, unless the user has said how to wait.
 inline bool processors_wanted() {
     return g_processors.wanted();

@@ -23,7 +23,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace sennit {
+namespace sennit::wait {
 
 class YieldWatch {
   public:
@@ -82,4 +82,4 @@ class YieldWatch {
     std::atomic<std::uint64_t> pause_us_{kShortestPauseUs};
 };
 
-} // namespace sennit
+} // namespace sennit::wait

@@ -18,7 +18,7 @@
 #include <climits>
 #include <cstddef>
 
-namespace sennit::node {
+namespace sennit::wait {
 
 class alignas(64) Bell {
   public:
@@ -82,4 +82,4 @@ class alignas(64) Bell {
 };
 static_assert(offsetof(sennit_doorbell, armed) == sizeof(FutexWord));
 
-} // namespace sennit::node
+} // namespace sennit::wait
