@@ -5,6 +5,7 @@
 #include "base/environment.h"
 #include "base/held_signals.h"
 #include "base/kept_file.h"
+#include "wait/rows.h"
 
 #include <cerrno>
 #include <cstdarg>
@@ -21,7 +22,6 @@
 namespace sennit::node {
 namespace {
 
-constexpr std::int64_t kPatienceNs = 1'000'000'000;
 constexpr const char *kFolder = "/dev/shm";
 
 // The end of a long path: it tells one board from another, and leaves room for the rest of the
@@ -85,7 +85,7 @@ void Reason::say(const char *format, ...) {
 }
 
 bool Segment::open(const char *path, std::size_t size, void (*begin)(void *), Reason &reason) {
-    const std::int64_t end = monotonic_ns() + kPatienceNs;
+    const std::int64_t end = monotonic_ns() + wait::kBoardIsHeld.yield_ns;
     while (!take(path, size, begin, reason)) {
         give_up();
         if (reason)

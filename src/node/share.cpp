@@ -19,7 +19,6 @@ namespace {
 // Before it sleeps: what it waits for may be a moment away, and a wake-up takes tens of
 // microseconds.
 static_assert(wait::kCore.naps.longest_ns == kKeptNs);
-constexpr std::int64_t kShortestNs = 1'000'000;
 constexpr std::int64_t kSweepNs = 100'000'000;
 
 // One that had asked has come.
@@ -281,9 +280,10 @@ void Share::recall() {
 // Adapts to what the threads do: where a thread without a core is what the others wait for, and
 // they reach no scheduling point, a short patience costs least.
 void Share::be_patient(bool more) {
+    constexpr const wait::Naps &row = wait::kPatienceForCore;
     const std::int64_t now = patience_ns_.load(std::memory_order_relaxed);
     const std::int64_t next =
-        more ? std::min(now + now / 8, longest_ns_) : std::max(now / 2, kShortestNs);
+        more ? std::min(now + now / row.part, longest_ns_) : std::max(now / 2, row.shortest_ns);
     if (next != now)
         patience_ns_.store(next, std::memory_order_relaxed);
 }

@@ -15,6 +15,7 @@
 
 #include "node/board.h"
 #include "sennit.h"
+#include "wait/rows.h"
 
 #include <optional>
 #include <span>
@@ -117,8 +118,6 @@ class Share {
     void note_progress(std::uint64_t units);
 
   private:
-    static constexpr std::int64_t kPatienceNs = 20'000'000;
-
     bool is_late() const;
     Hold try_take(int near);
     Hold borrow();
@@ -165,7 +164,7 @@ class Share {
     const CorePolicy *policy_ = nullptr;
     std::atomic<int> running_{0}; // threads that compute, with a core or without
     std::atomic<int> awake_{0};   // threads that rest, and are not asleep
-    std::int64_t longest_ns_ = kPatienceNs;
+    std::int64_t longest_ns_ = wait::kPatienceForCore.longest_ns;
     std::atomic<std::int64_t> patience_ns_{0}; // it adapts
     std::atomic<std::int64_t> next_sweep_ns_{0};
     bool hides_threads_ = false;

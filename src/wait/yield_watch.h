@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <atomic>
@@ -27,10 +28,9 @@ namespace sennit::wait {
 
 class YieldWatch {
   public:
-    static constexpr std::int64_t kWakeUpUs = 50;
-    static constexpr std::int64_t kWeight = 64; // so many yields count
-    static constexpr std::uint64_t kShortestPauseUs = 10'000;
-    static constexpr std::uint64_t kLongestPauseUs = 640'000;
+    static constexpr std::int64_t kWakeUpUs = kWakeUpNs / kUs;
+    static constexpr std::uint64_t kShortestPauseUs = whole_us(kPausesOfYields.shortest_ns);
+    static constexpr std::uint64_t kLongestPauseUs = whole_us(kPausesOfYields.longest_ns);
 
     // A yield that ended at `now` has cost `lost`, both in ticks().
     void note(std::uint64_t lost, std::uint64_t now, std::uint64_t ticks_per_us) {
@@ -63,7 +63,7 @@ class YieldWatch {
 
     std::int64_t mean_with(std::uint64_t length) const {
         const std::int64_t mean = std::max<std::int64_t>(mean_.load(std::memory_order_relaxed), 0);
-        return mean + (static_cast<std::int64_t>(length) - mean) / kWeight;
+        return mean + (static_cast<std::int64_t>(length) - mean) / kYieldsThatCount;
     }
 
     void begin_pause(std::uint64_t now, std::uint64_t ticks_per_us) {

@@ -6,6 +6,7 @@
 #include "tasks/sched/processors.h"
 #include "tasks/sched/queue.h"
 #include "tasks/sched/worker.h"
+#include "wait/dormitory.h"
 
 #include <atomic>
 #include <chrono>

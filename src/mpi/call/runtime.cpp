@@ -159,7 +159,7 @@ void yield_to_tasks() {
 }
 void rest_after_test() {
     // To switch to another task costs less than to leave the core, and it may test, too.
-    constexpr unsigned tests = 4;
+    constexpr unsigned tests = wait::kProgramTests.tests;
     if (t_tests_in_vain % tests == 0 && t_tests_in_vain % kTestsBeforeYield != 0)
         yield_to_tasks();
     if (void (*const rest)() = g_calls.test_rest.load(std::memory_order_relaxed))

@@ -6,6 +6,7 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/call/thread_state.h"
+#include "wait/rows.h"
 
 namespace sennit::mpi {
 
@@ -80,7 +81,7 @@ inline bool must_not_block(Notice notice, bool never_blocks) {
 #pragma GCC visibility push(hidden)
 extern constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec")));
 #pragma GCC visibility pop
-constexpr unsigned kTestsBeforeYield = 16;
+constexpr unsigned kTestsBeforeYield = wait::kTestsInTask.tests;
 void yield_to_tasks();
 // Where ranks outnumber cores, who would make the test succeed may need this one: in a task or not.
 void rest_after_test();

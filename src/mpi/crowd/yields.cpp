@@ -2,14 +2,13 @@
 #include "mpi/crowd/yields.h"
 
 #include "base/clock.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <sched.h>
 
 namespace sennit::mpi {
 namespace {
-
-constexpr std::int64_t kShortNs = 20'000; // less than a wake-up: not worth a look at a clock
 
 // Of the calling thread.
 struct Stretch {
@@ -24,7 +23,7 @@ constinit thread_local Stretch t_stretch __attribute__((tls_model("initial-exec"
 
 void Yields::stops_work(std::int64_t now) {
     Stretch &own = t_stretch;
-    if (!work_ || now - own.begin_ns < kShortNs)
+    if (!work_ || now - own.begin_ns < wait::kShortYieldOfRankNs)
         return;
     const std::int64_t work = thread_work_ns();
     work_->add(sched_getcpu(), work - own.work_ns);
@@ -46,7 +45,7 @@ void Yields::note(std::int64_t before, std::int64_t now) {
     constexpr std::uint64_t ns_per_us = 1000;
     const Stretch &own = t_stretch;
     std::int64_t lost = now - before;
-    if (lost >= kShortNs && work_)
+    if (lost >= wait::kShortYieldOfRankNs && work_)
         lost -= std::clamp<std::int64_t>(work_->of(own.core) - own.seen_ns, 0, lost);
     watch_.note(static_cast<std::uint64_t>(lost), static_cast<std::uint64_t>(now), ns_per_us);
 }

@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
+#include "wait/rows.h"
 
 #include <csignal>
 #include <cstdio>
@@ -93,7 +94,7 @@ bool Helpers::watch() {
     const unsigned long begun = begun_;
     timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_nsec += kPatienceNs;
+    end.tv_nsec += wait::kHelper.naps.longest_ns;
     if (end.tv_nsec >= 1'000'000'000) {
         end.tv_nsec -= 1'000'000'000;
         ++end.tv_sec;

@@ -5,7 +5,8 @@
 // *Brief* calls hardly ever wait for what another task does (a flush of a window, say). One thread
 // makes them one after the other, as long as that makes progress: threads that all wait in MPI
 // would only take turns on one processor. Another thread watches. If brief calls are queued and
-// none was begun for kPatienceNs, it makes the next one, and yet another thread watches.
+// none was begun for the nap of wait::kHelper, it makes the next one, and yet another thread
+// watches.
 //
 // State: jobs that no thread has taken yet, how many of them are to be taken at once, and how many
 // threads are idle, under a mutex. Threads stay for later jobs.
@@ -33,8 +34,6 @@ class Helpers {
     bool hand_out(Job &job);
 
   private:
-    static constexpr long kPatienceNs = 200'000;
-
     static void *run(void *helpers);
     void work();
     void await() SENNIT_REQUIRES(mutex_);

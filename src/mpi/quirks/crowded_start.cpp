@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "base/loaded_object.h"
 #include "base/rank.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -32,9 +33,7 @@ int crowd(int few) {
 #ifdef OPEN_MPI
 
 constexpr int kFew = 2;
-// A look takes some 20 us. With this sleep the looks of all take a quarter of the cores.
-constexpr unsigned kSleepUs = 80;
-constexpr unsigned kLongestSleepUs = 20'000;
+constexpr const wait::Naps &kNaps = wait::kStartOfOpenMpi;
 
 constinit thread_local unsigned t_sleep_us __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -43,17 +42,13 @@ constinit thread_local unsigned t_sleep_us __attribute__((tls_model("initial-exe
 // With so few the naps take as long as the turns of those that spin.
 constexpr int kFew = 10;
 constexpr int kSignal = SIGVTALRM;
-constexpr std::int64_t kTickNs = 1'000'000; // or the kernel's own tick, which may be longer
-// For each rank of a core. The kernel's tick is 4 ms at most systems, and a turn of a thread that
-// spins takes one: so half of the time is left for those that work.
-constexpr long kNapNs = 4'000'000;
-constexpr long kLongestNapNs = 250'000'000;
+constexpr const wait::Naps &kNaps = wait::kStartOfMpich;
 
 struct Spin {
     const link_map *mpi = nullptr;
     std::uintptr_t place = 0, stack = 0; // of the last tick
     std::uintptr_t known = 0;            // where it has spun before
-    long nap_ns = 0;
+    std::int64_t nap_ns = 0;
 };
 constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec")));
 constinit thread_local int t_timer __attribute__((tls_model("initial-exec"))) = -1;
@@ -115,19 +110,25 @@ int start_timer() {
     int timer = -1;
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
         return -1;
-    const itimerspec ticks = {{0, kTickNs}, {0, kTickNs}};
+    const timespec tick = {0, wait::kLooksForSpinsNs}; // or the kernel's own, which may be longer
+    const itimerspec ticks = {tick, tick};
     syscall(SYS_timer_settime, timer, 0, &ticks, nullptr);
     return timer;
 }
 
 #endif
 
+// Where so many ranks share a core.
+std::int64_t nap_ns(int ranks) {
+    return std::min(ranks * kNaps.shortest_ns, kNaps.longest_ns);
+}
+
 } // namespace
 
 #ifdef OPEN_MPI
 
 CrowdedStart::CrowdedStart() {
-    t_sleep_us = std::min(static_cast<unsigned>(crowd(kFew)) * kSleepUs, kLongestSleepUs);
+    t_sleep_us = static_cast<unsigned>(nap_ns(crowd(kFew)) / wait::kUs);
 }
 
 CrowdedStart::~CrowdedStart() {
@@ -142,7 +143,7 @@ CrowdedStart::CrowdedStart() {
     if (!of_mpi || !listen())
         return;
     t_spin.mpi = object_of(of_mpi);
-    t_spin.nap_ns = std::min(ranks * kNapNs, kLongestNapNs);
+    t_spin.nap_ns = nap_ns(ranks);
     t_timer = start_timer();
     if (t_timer < 0)
         listen_no_more();

@@ -20,6 +20,7 @@
 #include "mpi/quirks/requests.h"
 #include "mpi/record/record.h"
 #include "mpi/wrap/wrap.h"
+#include "wait/rows.h"
 
 #include <cstdio>
 #include <cstring>
@@ -199,8 +200,7 @@ void say_what_is_missing(const char *call) {
 // that were created outside of parallel regions: other runtimes run those at once. This is done
 // before the last user leaves.
 void close(const sennit_call &call) {
-    constexpr std::int64_t patience_ns = 10'000'000'000;
-    constexpr std::int64_t turn_ns = 100'000;
+    constexpr const wait::Naps &naps = wait::kFinalize.naps;
     if (!g_wrap.users.leave())
         return;
     const Blocking mark(call, -1, -1, 0);
@@ -214,11 +214,11 @@ void close(const sennit_call &call) {
             break;
         if (tasks) {
             const Unmarked unmarked;
-            run_tasks(turn_ns);
+            run_tasks(naps.shortest_ns);
         }
         if (g_engine.progress() > 0) {
             idle = sennit::SeenTime(sennit::monotonic_ns());
-        } else if (!told && idle.look(sennit::monotonic_ns()) > patience_ns) {
+        } else if (!told && idle.look(sennit::monotonic_ns()) > naps.longest_ns) {
             say_what_is_missing(call.name);
             told = true;
         }

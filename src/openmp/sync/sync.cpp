@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kSpinUs = wait::whole_us(wait::kLock.idle_ns);
 constexpr int kLongestPause = 16; // in cpu_relax()
 constexpr std::uint64_t kShortlyUs = wait::whole_us(wait::kLock.naps.shortest_ns);
-constexpr int kMostDoublings = 4; // of that
+constexpr std::uint64_t kMostShortlyUs = wait::whole_us(wait::kLock.naps.longest_ns);
 
 SENNIT_TLS int t_suspended_here = 0; // tasks that wait for a mutex on this thread
 
@@ -68,7 +68,8 @@ bool TaskMutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) c
     if (!self.task || (!self.task->is_explicit() &&
                        (!team.has_tasks.load(std::memory_order_relaxed) || team.quiescent())))
         return false;
-    const std::uint64_t most = kShortlyUs << std::min(t_suspended_here, kMostDoublings);
+    const std::uint64_t most =
+        std::min(kShortlyUs << std::min(t_suspended_here, 32), kMostShortlyUs);
     const std::uint64_t end = ticks() + most * sched::ticks_per_us();
     while (holder_runs(self) && ticks() < end) {
         if (sched::crowded())

@@ -8,6 +8,7 @@
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/threads.h"
+#include "wait/rows.h"
 
 #include <atomic>
 #include <new>
@@ -151,7 +152,6 @@ void free_agents_after_fork_in_child() {
 namespace {
 
 constinit ServingTeam g_commons;
-constexpr std::int64_t kGoodbyeNs = 100'000'000;
 
 void commons_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
@@ -235,7 +235,7 @@ void close_commons() {
     team->fork.open(*team);
     // A task that never lets go of the thread does not keep the program from ending.
     if (team->at_home.load(std::memory_order_acquire) == 0)
-        futex_wait(team->at_home, 0, kGoodbyeNs);
+        futex_wait(team->at_home, 0, wait::kLastThread.naps.longest_ns);
 }
 
 Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn) {

@@ -17,6 +17,7 @@
 #include "base/spin.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/worker.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <atomic>
@@ -136,11 +137,10 @@ void helpers_after_fork_in_child();
 // The patience in ticks(), for work that began `since_ticks` ago. It is a part of that time, but at
 // least about the time that a steal takes, and never so long that anybody would notice.
 inline std::uint64_t idle_patience(std::uint64_t since_ticks) {
-    constexpr std::uint64_t kPart = 64;
-    constexpr std::uint64_t kLeastUs = 2;
-    constexpr std::uint64_t kMostUs = 50;
+    constexpr const wait::Naps &row = wait::kBeforeTakes.naps;
     const std::uint64_t us = sched::ticks_per_us();
-    return std::clamp(since_ticks / kPart, kLeastUs * us, kMostUs * us);
+    return std::clamp(since_ticks / static_cast<unsigned>(row.part),
+                      wait::whole_us(row.shortest_ns) * us, wait::whole_us(row.longest_ns) * us);
 }
 
 // Wait a moment. If threads outnumber processors, the caller yields: it may wait for a thread that

@@ -92,9 +92,9 @@ bool Crew::end(RankFiber &main) {
 
 bool Crew::end_one(RankFiber &fiber) {
     fiber.doomed.store(1);
-    constexpr int tries = 20'000;
-    constexpr timespec nap = {0, 100'000};
-    for (int i = 0; i < tries; ++i) {
+    constexpr const wait::LadderRow &row = wait::kEndOfFiber;
+    constexpr timespec nap = {0, row.naps.longest_ns};
+    for (int i = 0; i < row.tests; ++i) {
         Carrier *carrier = nullptr;
         {
             const Guard guard(lock_);

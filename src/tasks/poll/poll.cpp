@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/spin.h"
 #include "tasks/trace/trace.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <csignal>
@@ -42,7 +43,6 @@ std::atomic<bool> g_wants_watch{false};
 
 namespace {
 
-constexpr std::int64_t kTickNs = 1'000'000;
 constexpr int kGone = -1; // holds a token for good
 
 // One for the process. Any thread touches them.
@@ -126,7 +126,7 @@ class Ticker {
     static constexpr int kWatchers = 2;
     // It stays awake for some ticks after the last operation, so that programs that wait often do
     // not pay a wake-up each time.
-    static constexpr int kLingerTicks = 16;
+    static constexpr int kLingerTicks = wait::kTicker.tests;
 
     static void *main(void *ticker);
     [[noreturn]] void work();
@@ -210,7 +210,7 @@ void Ticker::work() {
         awake_.store(quiet < kLingerTicks, std::memory_order_seq_cst);
         if (quiet < kLingerTicks ||
             detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
-            nap = sooner(nap, kTickNs);
+            nap = sooner(nap, wait::kTicker.naps.longest_ns);
         for (int watcher = 0; watcher < kWatchers; ++watcher)
             if (const std::int64_t next = look_if_due(watcher); next >= 0)
                 nap = sooner(nap, next);

@@ -5,6 +5,7 @@
 
 #include "tasks/pthread/bare.h"
 #include "tasks/pthread/mutex.h"
+#include "wait/rows.h"
 
 #include <cerrno>
 #include <cstring>
@@ -48,7 +49,8 @@ int suspend(sched::Worker &worker, pthread_cond_t &cond, pthread_mutex_t &mutex,
     }
     // Another process's signal does not reach us: then we wake for nothing.
     const bool late =
-        !parking.wait(worker, until, attributes_of(cond) & kShared ? kLookAgainNs : -1) &&
+        !parking.wait(worker, until,
+                      attributes_of(cond) & kShared ? wait::kSharedObject.naps.longest_ns : -1) &&
         until.over();
     const int result = mutex_lock(&mutex, caller);
     return result != 0 ? result : late ? ETIMEDOUT : 0;
@@ -100,7 +102,8 @@ bool is_shared(const sem_t &semaphore) {
 
 // Errors as libc returns them, in errno.
 int suspend(sched::Worker &worker, sem_t &semaphore, const Deadline &until) {
-    const std::int64_t look_again_ns = is_shared(semaphore) ? kLookAgainNs : -1;
+    const std::int64_t look_again_ns =
+        is_shared(semaphore) ? wait::kSharedObject.naps.longest_ns : -1;
     for (;;) {
         if (bare.sem_trywait(&semaphore) == 0)
             return 0;
@@ -191,7 +194,8 @@ void wake_all(const std::uint32_t &word, bool shared) {
 
 template <class Done>
 void wait_until(sched::Worker &worker, pthread_barrier_t *barrier, Done done) {
-    const std::int64_t look_again_ns = of(barrier).shared != 0 ? kLookAgainNs : -1;
+    const std::int64_t look_again_ns =
+        of(barrier).shared != 0 ? wait::kSharedObject.naps.longest_ns : -1;
     while (!done()) {
         Parking parking("pthread barrier", barrier);
         parking.enter();
@@ -284,7 +288,7 @@ int join(pthread_t thread, void **result, const Deadline &until, const void *cal
             return until.valid() ? ETIMEDOUT : EINVAL;
         Parking parking("end of a thread", &thread);
         parking.enter();
-        parking.wait(*worker, until, kLookAgainNs);
+        parking.wait(*worker, until, wait::kSharedObject.naps.longest_ns);
     }
 }
 

@@ -3,6 +3,7 @@
 // address; who wakes so many waiters wakes tasks first, then threads.
 #include "tasks/pthread/bare.h"
 #include "tasks/pthread/condition.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -50,7 +51,8 @@ long suspend(sched::Worker &worker, const FutexCall &call, bool is_span) {
         return value_of(call) == static_cast<std::uint32_t>(call.value);
     };
     // Of a word that processes share, perhaps, we do not see all wake-ups.
-    const std::int64_t look_again_ns = call.operation & FUTEX_PRIVATE_FLAG ? -1 : 10 * kLookAgainNs;
+    const std::int64_t look_again_ns =
+        call.operation & FUTEX_PRIVATE_FLAG ? -1 : wait::kSharedFutex.naps.longest_ns;
     for (bool first = true;; first = false) {
         Parking parking("futex", address_of(call));
         if (!parking.enter_if(has_to_wait))

@@ -61,7 +61,8 @@ struct Contended {
                 }
                 parking.wait(worker, until, look_again_ns(lock));
             } else {
-                if (const int result = block_for(block, kLookAgainNs); result != ETIMEDOUT)
+                if (const int result = block_for(block, wait::kSharedObject.naps.longest_ns);
+                    result != ETIMEDOUT)
                     return result;
             }
             if (const int result = attempt(); result != EBUSY)
@@ -126,7 +127,9 @@ int noted(int result, const Owner &owner, const sched::Worker &worker) {
 std::int64_t mutex_look_again(const void *lock) {
     constexpr int kShared = 128; // between processes
     const auto &mutex = *static_cast<const pthread_mutex_t *>(lock);
-    return (kind_of(mutex) & kShared) || unlocked_by_libc(mutex) ? kLookAgainNs : -1;
+    return (kind_of(mutex) & kShared) || unlocked_by_libc(mutex)
+               ? wait::kSharedObject.naps.longest_ns
+               : -1;
 }
 
 int block_on(pthread_mutex_t &mutex, const Deadline &until) {
@@ -214,7 +217,9 @@ int mutex_unlock(pthread_mutex_t *mutex) {
 namespace {
 
 std::int64_t rwlock_look_again(const void *lock) {
-    return static_cast<const pthread_rwlock_t *>(lock)->__data.__shared ? kLookAgainNs : -1;
+    return static_cast<const pthread_rwlock_t *>(lock)->__data.__shared
+               ? wait::kSharedObject.naps.longest_ns
+               : -1;
 }
 
 int block_for_reading(pthread_rwlock_t &lock, const Deadline &until) {

@@ -57,10 +57,6 @@ class Deadline {
     const timespec *time_ = nullptr;
 };
 
-// How long a wait lasts at most before it looks again, where a wake-up may come by ways that we do
-// not see: from another process.
-constexpr std::int64_t kLookAgainNs = 1'000'000;
-
 namespace detail {
 extern Atomic<int> g_waiting; // in the lot
 int wake_slow(const void *address, int most);

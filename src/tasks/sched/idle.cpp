@@ -27,7 +27,7 @@ constinit wait::Dormitory g_dormitory;
 
 constexpr std::uint64_t kSpinPollsUs = wait::whole_us(wait::kIdlePoller.idle_ns);
 constexpr std::uint64_t kMovesUs = 5; // a poll that takes as long moves a piece of a message
-constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
+constexpr std::int64_t kWatchedAfterNs = wait::kWatchedSleeper.naps.longest_ns;
 constexpr std::int64_t kLongAwayNs = 1'000'000'000'000; // for one that waits for ever
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "base/fence.h"
 #include "base/spin.h"
 #include "tasks/poll/poll.h"
+#include "wait/rows.h"
 
 #include <algorithm>
 #include <sched.h>
@@ -16,11 +17,6 @@ namespace sennit::sched {
 constinit Processors g_processors;
 
 namespace {
-
-constexpr std::uint64_t kDefaultSpinUs = 100;
-// Yields let others work, and a thread that has not slept needs no system call to be woken.
-constexpr std::uint64_t kCrowdedSpinUs = 1000;
-constexpr std::uint64_t kActiveSpinUs = 1'000'000;
 
 std::uint64_t measure_ticks_per_us() {
     const std::uint64_t ns0 = poll::now_ns();
@@ -85,13 +81,13 @@ std::uint64_t Processors::spin_us(bool crowded) const {
         return static_cast<std::uint64_t>(config().spin_us);
     switch (wait_policy()) {
     case WaitPolicy::active:
-        return kActiveSpinUs;
+        return wait::whole_us(wait::kActiveWorker.idle_ns);
     case WaitPolicy::passive:
         return 0;
     case WaitPolicy::unset:
         break;
     }
-    return crowded ? kCrowdedSpinUs : kDefaultSpinUs;
+    return wait::whole_us(crowded ? wait::kCrowdedWorker.yield_ns : wait::kWorker.idle_ns);
 }
 
 void Processors::set_active(int workers) {

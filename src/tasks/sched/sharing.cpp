@@ -9,6 +9,7 @@
 #include "tasks/sched/processors.h"
 #include "tasks/sched/worker.h"
 #include "tasks/trace/trace.h"
+#include "wait/rows.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -157,8 +158,8 @@ std::uint64_t Seat::patience() {
     rest();
     if (use_ != Use::rests || !share().still_rests(hold_))
         return 0;
-    constexpr std::uint64_t most_us = 1000;
-    constexpr std::uint64_t wanted_us = 100;
+    constexpr std::uint64_t most_us = wait::whole_us(wait::kRests.yield_ns);
+    constexpr std::uint64_t wanted_us = wait::whole_us(wait::kRestsOnWantedCore.yield_ns);
     return (share().others_want() ? wanted_us : most_us) * ticks_per_us();
 }
 

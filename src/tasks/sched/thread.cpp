@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/sched/thread.h"
+#include "wait/rows.h"
 
 #include "base/clock.h"
 #include "base/observed.h"
@@ -16,7 +17,7 @@ namespace sennit::sched {
 
 // To the ranks that can go on; where the thread is at home, to whom the kernel has.
 void Thread::yield() {
-    constexpr std::uint64_t kLongUs = 10; // it takes as long to find out whose work it waited for
+    constexpr std::uint64_t short_us = wait::whole_us(wait::kShortYieldNs);
     virt::RankFiber *const own = own_flow();
     if (SENNIT_UNLIKELY(own != nullptr) && own->carrier.load(std::memory_order_relaxed))
         return own->calls->yield(*own);
@@ -29,7 +30,7 @@ void Thread::yield() {
     const std::uint64_t now = ticks();
     if (SENNIT_LIKELY(!others))
         return g_processors.note_yield(before, now);
-    const bool was_long = now - before > kLongUs * ticks_per_us();
+    const bool was_long = now - before > short_us * ticks_per_us();
     g_processors.note_yield(before, now, was_long ? others->ns() : 0);
 }
 

@@ -21,7 +21,7 @@ SENNIT_TLS Worker *Worker::t_self_;
 
 namespace {
 
-constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
+constexpr int kBriefSpins = wait::kBrief.tests;
 // run_more(): how long, and after how many tasks it looks at the clock.
 constexpr std::uint64_t kHandoffUs = 2;
 constexpr int kLooksAtClock = 4;

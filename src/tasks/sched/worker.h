@@ -47,6 +47,7 @@
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/steals.h"
 #include "tasks/sched/thread.h"
+#include "wait/rows.h"
 
 #include <atomic>
 #include <cstdint>
@@ -322,7 +323,7 @@ inline void end_wait(const Worker &worker, const Wait *outer) {
 
 // How long a worker without work waits awake, in ticks().
 inline std::uint64_t patience(Worker &worker) {
-    constexpr std::uint64_t kFewSpinUs = 20;
+    constexpr std::uint64_t few_us = wait::whole_us(wait::kOneOfFew.idle_ns);
     if (SENNIT_UNLIKELY(worker.thread.own_flow() != nullptr) && worker.thread.sleeps_at_once())
         return 0;
     if (SENNIT_UNLIKELY(shares_cores())) {
@@ -330,7 +331,7 @@ inline std::uint64_t patience(Worker &worker) {
         return worker.seat.patience();
     }
     const std::uint64_t budget = spin_budget();
-    return budget != 0 || !is_one_of_few(worker) ? budget : kFewSpinUs * ticks_per_us();
+    return budget != 0 || !is_one_of_few(worker) ? budget : few_us * ticks_per_us();
 }
 
 inline void WaitCell::signal() {
