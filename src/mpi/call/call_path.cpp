@@ -2,10 +2,13 @@
 #include "mpi/call/call_path.h"
 
 #include "base/compiler.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/thread_state.h"
 
 namespace sennit::mpi {
 
 constinit Calls g_calls;
+constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 
 namespace {
 
@@ -46,6 +49,77 @@ void attend_to_tasks(const std::int32_t *teams) {
         g_calls.teams = teams;
     }
     attend_to(kTasks);
+}
+
+void RuntimeFunctions::find() {
+    const Guard guard(lock_);
+    if (found_.load(std::memory_order_relaxed))
+        return;
+    complete = true;
+#define SENNIT_FIND(name)                                                                          \
+    name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));                            \
+    complete = complete && name != nullptr;
+    SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
+#undef SENNIT_FIND
+    if (complete) {
+        sennit_poll_register("mpi", g_calls.serve, nullptr, &service);
+        sennit_poll_describe(service, g_calls.describer);
+    }
+    found_.store(true, std::memory_order_release);
+}
+
+// ---- the path of a call -------------------------------------------------------------------------
+
+void set_multiple(bool multiple) {
+    g_calls.allowed.store(multiple, std::memory_order_relaxed);
+    g_calls.multiple.store(multiple && is_aware(), std::memory_order_release);
+}
+
+void set_aware(bool aware) {
+    g_calls.aware.store(aware, std::memory_order_relaxed);
+    g_calls.multiple.store(aware && g_calls.allowed.load(std::memory_order_relaxed),
+                           std::memory_order_release);
+}
+
+bool is_aware() {
+    return g_calls.aware.load(std::memory_order_relaxed);
+}
+
+bool multiple() {
+    return g_calls.multiple.load(std::memory_order_relaxed);
+}
+
+SENNIT_HOT bool in_task() {
+    return !inside_mpi() && multiple() && t_taskaware &&
+           g_calls.runtime.get().sennit_should_suspend();
+}
+
+// Of a thread whose task need not be suspended: it runs none, or nothing else could run meanwhile.
+SENNIT_NOINLINE static Path path_in_crowd() {
+    return path_of_wait();
+}
+
+SENNIT_HOT Path path_of_call(Notice notice) {
+    InCallback::note_call();
+    if (inside_mpi())
+        return Path::bare;
+    if (InCallback::polls())
+        return path_of_wait();
+    if (!multiple() || !t_taskaware)
+        return path_outside();
+    // It is asked first, so it hears of sends.
+    const bool suspends = g_calls.always_suspends
+                              ? g_calls.runtime.get().sennit_should_suspend()
+                              : g_calls.runtime.get().sennit_call_begins(static_cast<int>(notice));
+    if (suspends)
+        return Path::suspends;
+    if (crowded()) [[unlikely]]
+        return path_in_crowd();
+    return Path::blocks;
+}
+
+void always_suspend() {
+    g_calls.always_suspends = true;
 }
 
 } // namespace sennit::mpi

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the calls of one MPI library share, whichever room they end up in: the task runtime's
-// functions, the words that say which way a call goes, and whether its thread is inside MPI
-// already. A call of a program that has no tasks costs these few instructions more than the bare
-// MPI's.
+// functions, the words that a call looks at first, and whether its thread is inside MPI already. A
+// call of a program that has no tasks costs these few instructions more than the bare MPI's.
 #pragma once
 
 #include "base/spin.h"
+#include "mpi/call/operation.h"
 #include "sennit.h"
 
 #include <atomic>
@@ -76,10 +76,10 @@ class RuntimeFunctions {
 // What the calls of one MPI library share, whichever room they end up in.
 //
 // State                  what                                        written by
-//   gate, request_gate,    which way a call goes         who has something to attend
+//   gate, request_gate,    what a call finds first       who has something to attend
 //   attention, teams                                                   to, with `lock`
 //   obstacles              reasons not to try a blocking call in a     queued sends, chaos
-//                          task (engine/attempt.h)
+//                          task (engine/engine.h)
 //   test_rest              what a thread does after a test in vain,    crowd/
 //                          where ranks outnumber cores (runtime.h)
 //   tell_senders           the same of one that has called MPI, where  crowd/
@@ -89,8 +89,6 @@ class RuntimeFunctions {
 //   allowed, aware         may tasks call from any thread: by MPI, by  MPI_Init, TAMPI_Init
 //                          the program; `multiple`: both
 //   always_suspends        does every task's call suspend it           MPI_Init, before any task
-struct Operation;
-
 struct Calls {
     static constexpr std::int32_t kShut = 1; // what a gate points to that never opens
 
@@ -170,24 +168,25 @@ inline void has_called_mpi(const Operation *over = nullptr) {
         tell_senders(over);
 }
 
-// Which way a call goes.
-enum class CallPath {
-    bare,
-    marked,   // bare, as long as the task runtime has no tasks; but who blocks says so (blocking.h)
-    attended, // whatever there is to be done
+// What a call finds first. It costs a few instructions; where there is something to attend to, the
+// call's path is asked next (below).
+enum class FirstLook {
+    bare,     // nothing
+    marked,   // no tasks in the task runtime: bare, but a thread that blocks says so
+    attended, // something to attend to
 };
-inline CallPath call_path_by(const std::atomic<const std::int32_t *> &gate) {
+inline FirstLook first_look_at(const std::atomic<const std::int32_t *> &gate) {
     // The pointer is published after what it points to, which the load depends on.
     if (__atomic_load_n(gate.load(std::memory_order_relaxed), __ATOMIC_RELAXED) == 0) [[likely]]
-        return CallPath::marked;
-    return g_calls.attention.load(std::memory_order_relaxed) == 0 ? CallPath::bare
-                                                                  : CallPath::attended;
+        return FirstLook::marked;
+    return g_calls.attention.load(std::memory_order_relaxed) == 0 ? FirstLook::bare
+                                                                  : FirstLook::attended;
 }
-inline CallPath call_path() {
-    return call_path_by(g_calls.gate);
+inline FirstLook first_look() {
+    return first_look_at(g_calls.gate);
 }
-inline CallPath request_call_path() {
-    return call_path_by(g_calls.request_gate);
+inline FirstLook first_look_at_requests() {
+    return first_look_at(g_calls.request_gate);
 }
 
 // The thread's own look at its mark, which the runtime may be changing.
@@ -227,6 +226,43 @@ template <class Call>
 int outside_task(Call call) {
     const Inside inside;
     return call();
+}
+
+// ---- the path of a call -------------------------------------------------------------------------
+
+// MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
+void set_multiple(bool multiple);
+bool multiple();
+// Does the program want calls in tasks to suspend them, and to be bound to them? From TAMPI_Init to
+// TAMPI_Finalize, if it has said so; else always.
+void set_aware(bool aware);
+bool is_aware();
+// Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
+#pragma GCC visibility push(hidden)
+extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
+// From MPI_Init on every call in a task suspends it, if only for a moment, whatever else there is.
+void always_suspend();
+
+// Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
+bool in_task();
+// The same for calls that are known not to block when `never_blocks`.
+inline bool in_task(bool never_blocks) {
+    return !never_blocks && in_task();
+}
+
+// A call begins that may block: which path does it take? A send is told to the runtime.
+Path path_of_call(Notice notice = Notice::none);
+inline Path path_of_call(Notice notice, bool never_blocks) {
+    return never_blocks ? Path::blocks : path_of_call(notice);
+}
+// Of a call that must not block its thread, wherever it is.
+inline Path path_of_wait() {
+    return in_task() ? Path::suspends : Path::polls;
+}
+// Of a call outside of tasks and of callbacks.
+inline Path path_outside() {
+    return crowded() ? Path::polls : Path::blocks;
 }
 
 } // namespace sennit::mpi

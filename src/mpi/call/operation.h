@@ -76,6 +76,25 @@ enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_REC
 // The direction of a call that both sends and receives.
 constexpr int kExchange = SENNIT_NOTICE_SEND | SENNIT_NOTICE_RECEIVE;
 
+// Which path a call takes. It is asked once, where the call is made (path_of_call() in
+// call/call_path.h); its operation takes it along to where the call waits.
+enum class Path : unsigned char {
+    blocks,    // MPI's own function, and the thread's mark says what it waits for
+    bare,      // the same without a mark: the thread is inside MPI already
+    polls,     // the thread tests and rests: in a callback, or where ranks outnumber cores
+    suspends,  // the task is suspended
+    delegates, // the task is suspended while a helper thread makes the call (engine/delegate.h)
+};
+// Does the calling thread make the call as the program has written it?
+constexpr bool is_as_written(Path path) {
+    return path <= Path::bare;
+}
+// The same call, if it has no non-blocking form. A callback polls until a helper thread has made
+// it; in a crowd the call itself spins (crowd/spins.h).
+constexpr Path without_twin(Path path) {
+    return path == Path::suspends ? Path::delegates : path;
+}
+
 struct Operation {
     const char *name = "";
     Notice notice = Notice::none;
@@ -89,6 +108,7 @@ struct Operation {
     const Operation *receives = nullptr; // beside what it sends, and started before
     std::uintptr_t type = 0;             // of a message: its datatype
     std::int64_t bytes = -1;     // that it moves; known where ranks outnumber cores (crowd/rings.h)
+    Path path = Path::bare;      // by which its call waits
     bool assembled = false;      // a collective without messages (crowd/assembled.h)
     std::uint32_t gathering = 0; // the number by which the ranks gather for it (engine/assemble.h)
 };

@@ -8,7 +8,6 @@
 
 namespace sennit::mpi {
 
-constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
@@ -31,23 +30,6 @@ int kind_of(sennit_task *task) {
 
 } // namespace
 
-void RuntimeFunctions::find() {
-    const Guard guard(lock_);
-    if (found_.load(std::memory_order_relaxed))
-        return;
-    complete = true;
-#define SENNIT_FIND(name)                                                                          \
-    name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));                            \
-    complete = complete && name != nullptr;
-    SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
-#undef SENNIT_FIND
-    if (complete) {
-        sennit_poll_register("mpi", g_calls.serve, nullptr, &service);
-        sennit_poll_describe(service, g_calls.describer);
-    }
-    found_.store(true, std::memory_order_release);
-}
-
 void answer_runtime(int (*serve)(void *), const sennit_describer &describer) {
     g_calls.serve = serve;
     g_calls.describer = &describer;
@@ -56,50 +38,8 @@ void answer_runtime(int (*serve)(void *), const sennit_describer &describer) {
 bool runtime_present() {
     return runtime().complete;
 }
-void set_multiple(bool multiple) {
-    g_calls.allowed.store(multiple, std::memory_order_relaxed);
-    g_calls.multiple.store(multiple && is_aware(), std::memory_order_release);
-}
-
-void set_aware(bool aware) {
-    g_calls.aware.store(aware, std::memory_order_relaxed);
-    g_calls.multiple.store(aware && g_calls.allowed.load(std::memory_order_relaxed),
-                           std::memory_order_release);
-}
-
-bool is_aware() {
-    return g_calls.aware.load(std::memory_order_relaxed);
-}
-
-bool multiple() {
-    return g_calls.multiple.load(std::memory_order_relaxed);
-}
-
 void begin_tasks() {
     attend_to_tasks(runtime().sennit_teams_with_tasks());
-}
-
-SENNIT_HOT bool in_task() {
-    return !inside_mpi() && multiple() && t_taskaware && runtime().sennit_should_suspend();
-}
-
-SENNIT_HOT bool must_not_block(Notice notice) {
-    InCallback::note_call();
-    if (inside_mpi())
-        return false;
-    if (InCallback::polls())
-        return true;
-    if (!multiple() || !t_taskaware)
-        return crowded();
-    // It is asked first, so it hears of sends.
-    const bool suspends = g_calls.always_suspends
-                              ? runtime().sennit_should_suspend()
-                              : runtime().sennit_call_begins(static_cast<int>(notice));
-    return suspends || crowded();
-}
-
-void always_suspend() {
-    g_calls.always_suspends = true;
 }
 
 sennit_task *current_task() {

@@ -15,13 +15,6 @@ void answer_runtime(int (*serve)(void *), const sennit_describer &describer);
 
 bool runtime_present();
 void begin_tasks(); // from now on there may be some
-// MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
-void set_multiple(bool multiple);
-bool multiple();
-// Does the program want calls in tasks to suspend them, and to be bound to them? From TAMPI_Init to
-// TAMPI_Finalize, if it has said so; else always.
-void set_aware(bool aware);
-bool is_aware();
 sennit_task *current_task();
 bool is_explicit(sennit_task *task); // no implicit or initial one
 
@@ -45,36 +38,6 @@ void add_helpers(int more); // threads that work for suspended tasks
 void bind_event(sennit_task *task);
 void fulfil_event(sennit_task *task);
 void fulfil_last_event(sennit_task *task); // the thread returns to the runtime afterwards
-
-// Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
-#pragma GCC visibility push(hidden)
-extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
-#pragma GCC visibility pop
-
-// Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
-bool in_task();
-// A call begins that may block. Must it not block its thread? In a task that is to be suspended,
-// and in a callback. A send is told to the runtime.
-bool must_not_block(Notice notice = Notice::none);
-// Which way a call waits that must not block. It is asked once a wait. What has no non-blocking
-// form goes the same way, while a helper thread makes it (engine/delegate.h).
-enum class Way : unsigned char {
-    polls,    // its thread tests and rests: in a callback, or where ranks outnumber cores
-    suspends, // its task is suspended
-};
-inline Way way_of_wait() {
-    const bool may_poll = InCallback::polls() || crowded();
-    return may_poll && !in_task() ? Way::polls : Way::suspends;
-}
-// From MPI_Init on every call in a task suspends it, if only for a moment, whatever else there is.
-void always_suspend();
-// The same for calls that are known not to block when `never_blocks`.
-inline bool in_task(bool never_blocks) {
-    return !never_blocks && in_task();
-}
-inline bool must_not_block(Notice notice, bool never_blocks) {
-    return !never_blocks && must_not_block(notice);
-}
 
 // A test of the caller's found nothing. A task that tests again and again keeps its thread. A
 // suspended task may need that thread, perhaps the task which would make the test succeed.

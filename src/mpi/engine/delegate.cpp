@@ -54,7 +54,7 @@ class Gathering {
 int run_elsewhere(const Operation &operation, BlockingJob &job) {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     pthread_once(&loaded, load_lazy_parts);
-    const bool outside = way_of_wait() == Way::polls;
+    const bool outside = operation.path == Path::polls;
     const bool polls = outside && InCallback::polls(); // else all ranks make the call at once
     const Gathering gathering(operation);
     const Turn turn(g_engine.turns, outside ? Object{} : operation.turn);
@@ -145,6 +145,7 @@ Adoption::Adoption(const char *name, MPI_Comm parent, bool gathers) : name_(name
     if (!crowded() || inside_mpi())
         return;
     crowded_ = true;
+    path_ = path_of_wait();
     assembled_ = g_crowd.assembled_of(parent);
     if (!assembled_)
         return;
@@ -156,7 +157,7 @@ Adoption::Adoption(const char *name, MPI_Comm parent, bool gathers) : name_(name
 }
 
 Operation Adoption::operation(MPI_Comm on) const {
-    return {.name = name_, .object = communicator(on), .turn = communicator(on)};
+    return {.name = name_, .object = communicator(on), .turn = communicator(on), .path = path_};
 }
 
 void Adoption::make(const Reduction &reduction, std::uint32_t number) {

@@ -21,7 +21,8 @@ struct BlockingJob : Job {
     std::atomic<bool> over;
 };
 
-// Suspend the calling task until a helper thread has made the call; returns its code.
+// Suspend the calling task until a helper thread has made the call; returns its code. By another
+// path than Path::delegates, see without_twin().
 int run_elsewhere(const Operation &operation, BlockingJob &job);
 
 template <class Call>
@@ -93,6 +94,7 @@ class Adoption {
 
     const char *name_;
     MPI_Comm parent_;
+    Path path_ = Path::bare;         // of the waits in which the ranks agree
     bool crowded_ = false;           // the ranks agree, if they can
     Assembled *assembled_ = nullptr; // of the parent
     bool few_ = false;               // the parent's ranks: the result has room for all offers

@@ -91,12 +91,13 @@ int settle(const Operation &operation, const Tested &tested, MPI_Status *status)
 // ---- waiting ------------------------------------------------------------------------------------
 
 SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
-    const Way way = way_of_wait();
+    const Path path = ticket.operation.path;
+    SENNIT_ASSERT(!is_as_written(path));
     // If other operations are pending, the time is better spent on tasks that can go on. Where
     // ranks outnumber cores, the vigil tests, and knows how often.
     wait::Ladder ladder;
     const auto lasts = [&] {
-        return tickets.pending() == 0 && (way == Way::suspends || !crowded()) &&
+        return tickets.pending() == 0 && (path != Path::polls || !crowded()) &&
                ladder.tests(wait::kTask, may_test_on);
     };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
@@ -109,7 +110,7 @@ SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
             break;
         }
     const Operation &operation = ticket.operation;
-    if (way == Way::polls) {
+    if (path == Path::polls) {
         poll_until(operation, [&] { return test_quickly(ticket); });
         has_called_mpi(&operation);
         return settle(ticket);

@@ -92,8 +92,8 @@ class Engine {
     // `returns`: does it return to the runtime afterwards?
     int progress(bool application = true, bool returns = false);
 
-    // Wait until `ticket` is over, unless it is already: suspend the calling task, or poll. Returns
-    // the ticket's error.
+    // Wait until `ticket` is over, unless it is already, by the path of its operation: suspend the
+    // calling task, or poll. Returns the ticket's error.
     int wait_for(const Operation &operation, Ticket &ticket) {
         ticket.operation = operation;
         return wait_for(ticket, false);
@@ -200,7 +200,7 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
 // The same for a collective that has to be over before tasks start others on its communicator.
 template <class Start>
 int start_and_wait_alone(const Operation &operation, MPI_Status *status, Start start) {
-    const bool suspends = way_of_wait() == Way::suspends;
+    const bool suspends = operation.path == Path::suspends;
     const Turn turn(g_engine.turns, suspends ? operation.turn : Object{});
     Ticket ticket;
     ticket.status = status;
@@ -208,14 +208,7 @@ int start_and_wait_alone(const Operation &operation, MPI_Status *status, Start s
     return error == MPI_SUCCESS ? g_engine.wait_for(operation, ticket) : error;
 }
 
-// For a call outside of tasks: a collective that is non-blocking on all ranks.
-template <class Start>
-int start_and_stay(const Operation &operation, Start start) {
-    return crowded() ? start_and_wait(operation, MPI_STATUS_IGNORE, start)
-                     : start_and_block(operation, start);
-}
-
-// Suspend the task, and call test(&flag) until the flag is set or an error comes.
+// Suspend the task, or poll, and call test(&flag) until the flag is set or an error comes.
 template <class Test>
 int poll_and_wait(const Operation &operation, Test test) {
     struct PollTicket : Ticket {
@@ -240,7 +233,7 @@ int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *st
 struct Attempt {
     MPI_Request request = MPI_REQUEST_NULL;
     int error = MPI_SUCCESS;
-    bool started = false;
+    Path path;             // kept here: in a register it would have to be saved
     bool unraised = false; // as in a ticket
 
     static bool is_allowed(Notice notice, std::int64_t count) {
@@ -253,7 +246,6 @@ struct Attempt {
     template <class Start>
     [[gnu::always_inline]] bool is_over(Notice notice, const Start &start, MPI_Status *status) {
         const Inside inside;
-        started = true;
         error = start(&request);
         if (error != MPI_SUCCESS || (notice == Notice::send && is_born_complete(request)))
             return true;

@@ -37,7 +37,7 @@ int SendQueue::first() const {
 
 bool SendQueue::must_queue(const Operation &operation, Ticket &ticket) {
     if (operation.count < Urgency::kLongMessage || InCallback::polls() ||
-        way_of_wait() == Way::polls)
+        operation.path == Path::polls)
         return false;
     const int at_once = send_order(ticket.key);
     if (at_once == 0)

@@ -183,11 +183,11 @@ class Attendance {
 // requests: test(&flag) until it is over. `all`: then all requests are complete.
 template <class Test>
 int wait_attending(const Operation &operation, bool all, int count, const MPI_Request *requests,
-                   MPI_Status *statuses, bool suspends, Test test) {
+                   MPI_Status *statuses, Test test) {
     InCallback::note_call();
     Attendance attendance(Attendance::Mode::wait, count, requests);
     int error = MPI_SUCCESS;
-    if (suspends) {
+    if (operation.path == Path::suspends) {
         error = poll_and_wait(operation, test);
     } else {
         const Blocking mark(operation);

@@ -53,7 +53,7 @@ class RequestTable {
 
     // `facts.call` has returned `error` and made *request. Nobody hangs in what is complete.
     void note(int error, const MPI_Request *request, const RequestFacts &facts) {
-        if (request_call_path() == CallPath::attended && error == MPI_SUCCESS &&
+        if (first_look_at_requests() == FirstLook::attended && error == MPI_SUCCESS &&
             !is_born_complete(*request)) [[unlikely]]
             put(request, facts);
     }

@@ -33,9 +33,10 @@ int attend_delegate(const AnyCall &call, Adoption *adoption) {
         call.row.counted
             ? g_record.collectives.count_unless_inside(facts.object, call.row.call.name, facts.root)
             : facts.tag;
-    if (!must_not_block(call.row.notice))
+    const Path path = without_twin(path_of_call(call.row.notice));
+    if (is_as_written(path))
         return block(call, number);
-    const Operation operation = operation_of(call.row, facts, number);
+    const Operation operation = operation_of(call.row, facts, number, path);
     if (const int error = g_chaos.failure(operation))
         return error;
     if (adoption)
@@ -60,24 +61,25 @@ int bind_any_collective(const AnyCall &call) {
     const Facts &facts = call.facts();
     const int number =
         g_record.collectives.count_unless_inside(facts.object, call.row.twin_name, facts.root);
-    Operation operation = bound_operation(call.row, facts, number);
+    const bool binds = in_task();
+    Operation operation =
+        bound_operation(call.row, facts, number, binds ? Path::suspends : path_outside());
     const auto start = [&](MPI_Request *request) {
         const int error = call.start(request);
         operation.bytes =
             rings_partners(comm_of(facts), facts.root, error, [&] { return call.volume(); });
         return error;
     };
-    if (!in_task())
-        return start_and_stay(operation, start);
+    if (operation.path == Path::blocks)
+        return start_and_block(operation, start);
+    if (!binds)
+        return start_and_wait(operation, MPI_STATUS_IGNORE, start);
     if (const int error = g_chaos.failure(operation))
         return error;
     return start_and_bind(operation, MPI_STATUS_IGNORE, start);
 }
 
-SENNIT_HOT int start_or_go_on(const Attempt &attempt, const Operation &operation,
-                              MPI_Status *status, AnyStart start) {
-    if (attempt.started)
-        return go_on(attempt, operation, status);
+SENNIT_HOT int start_any(const Operation &operation, MPI_Status *status, AnyStart start) {
     if (const int error = g_chaos.failure(operation))
         return error;
     return start_and_wait(operation, status, start);

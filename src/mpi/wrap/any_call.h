@@ -96,16 +96,15 @@ class AnyStart {
     int (*start_)(const void *call, MPI_Request *request);
 };
 
-// What is left of a call that was not over at its first try, or could not be tried.
-int start_or_go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status,
-                   AnyStart start);
+// The message of a call that could not be tried.
+int start_any(const Operation &operation, MPI_Status *status, AnyStart start);
 // Start the message, and let the task's completion wait for it.
 int bind_message(const Operation &operation, MPI_Status *status, AnyStart start);
 
 // TAMPI's calls without a request: as the blocking call, and the task's completion waits. Those
 // that are collective are the non-blocking form everywhere.
-inline Operation bound_operation(const Row &row, const Facts &facts, int number) {
-    Operation operation = operation_of(row, facts, number);
+inline Operation bound_operation(const Row &row, const Facts &facts, int number, Path path) {
+    Operation operation = operation_of(row, facts, number, path);
     operation.name = row.bound_name;
     operation.type = type_bits(facts);
     return operation;
@@ -121,8 +120,8 @@ int bound(Arguments... arguments) {
         const Facts facts = call.facts();
         if (!in_task(is_to_nobody(C::row, facts)))
             return blocking(arguments...);
-        return bind_message(bound_operation(C::row, facts, facts.tag), status_of(call),
-                            AnyStart(call));
+        return bind_message(bound_operation(C::row, facts, facts.tag, Path::suspends),
+                            status_of(call), AnyStart(call));
     }
 }
 

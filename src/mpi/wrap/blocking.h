@@ -23,10 +23,9 @@ int block(C &call, const Facts &facts) {
     return call.bare();
 }
 
-// Must the call not block its thread? A send is told to the runtime.
 template <class C>
-bool suspends(const Facts &facts) {
-    return must_not_block(C::row.notice, is_to_nobody(C::row, facts));
+Path path_of(const Facts &facts) {
+    return path_of_call(C::row.notice, is_to_nobody(C::row, facts));
 }
 
 // The arguments are in memory for `start`. Nor are they in registers before, or these would be
@@ -39,17 +38,19 @@ template <class C>
                   [&] { return bytes_of(call.facts()); });
     if constexpr (requires { call.received(); })
         traced.replace(call.received());
-    if (!suspends<C>(call.facts()))
+    const Path path = path_of<C>(call.facts());
+    if (is_as_written(path))
         return block(call, call.facts());
+    Attempt attempt{.path = path};
     const auto start = [&](MPI_Request *request) { return start_message(call, request); };
-    Attempt attempt;
-    if (Attempt::is_allowed(C::row.notice, call.facts().count) &&
-        attempt.is_over(C::row.notice, start, status_of(call))) [[likely]]
+    const bool tries = Attempt::is_allowed(C::row.notice, call.facts().count);
+    if (tries && attempt.is_over(C::row.notice, start, status_of(call))) [[likely]]
         return attempt.error;
     const Facts facts = call.facts();
-    Operation operation = operation_of(C::row, facts, facts.tag);
+    Operation operation = operation_of(C::row, facts, facts.tag, attempt.path);
     operation.type = type_bits(facts);
-    return start_or_go_on(attempt, operation, status_of(call), AnyStart(call));
+    return tries ? go_on(attempt, operation, status_of(call))
+                 : start_any(operation, status_of(call), AnyStart(call));
 }
 
 // A wait for the program's requests: some may be continuation requests.
@@ -59,12 +60,13 @@ template <class C>
     const Traced traced([&] { return call_facts(C::row, facts); }, [] { return std::uint64_t{0}; });
     const Completions completions(g_record.requests, facts.requests, facts.handles);
     const auto over = [&](int *flag) { return call.test(flag); };
-    const Operation operation = operation_of(C::row, facts, facts.tag);
     if (g_extensions.continuations.any() && !inside_mpi())
-        return wait_attending(operation, C::row.all, facts.requests, facts.handles, call.statuses(),
-                              in_task(), over);
-    if (!must_not_block())
+        return wait_attending(operation_of(C::row, facts, facts.tag, path_of_wait()), C::row.all,
+                              facts.requests, facts.handles, call.statuses(), over);
+    const Path path = path_of_call();
+    if (is_as_written(path))
         return block(call, facts);
+    const Operation operation = operation_of(C::row, facts, facts.tag, path);
     if (const int error = g_chaos.failure(operation))
         return error;
     return poll_and_wait(operation, over);
@@ -74,9 +76,10 @@ template <class C>
 [[gnu::always_inline]] inline int attend_poll(C &call) {
     const Facts facts = call.facts();
     const Traced traced([&] { return call_facts(C::row, facts); }, [&] { return bytes_of(facts); });
-    if (!suspends<C>(facts))
+    const Path path = path_of<C>(facts);
+    if (is_as_written(path))
         return block(call, facts);
-    const Operation operation = operation_of(C::row, facts, facts.tag);
+    const Operation operation = operation_of(C::row, facts, facts.tag, path);
     if (const int error = g_chaos.failure(operation))
         return error;
     return poll_and_wait(operation, [&](int *flag) { return call.test(flag); });

@@ -80,15 +80,15 @@ template <class C>
     const Traced traced([&] { return call_facts(call.row, facts); },
                         [&] { return bytes_of(facts); });
     const bool crowded = crowds(comm_of(facts));
-    const CollectiveForm form = collective_form(has_twin(call), crowded);
+    const auto [form, path] = path_of_collective(has_twin(call), crowded);
     const int number = g_record.collectives.count_unless_inside(
         facts.object, collective_name(call.row, form, crowded), facts.root);
-    const auto blocking = [&] { return call.bare(); };
-    if (form == CollectiveForm::blocking) {
+    const bool blocking = form == CollectiveForm::blocking;
+    if (blocking && is_as_written(path)) {
         const Blocking mark(call.row.call, facts.peer, number, group_of(facts.object));
-        return blocking();
+        return call.bare();
     }
-    Operation operation = operation_of(call.row, facts, number);
+    Operation operation = operation_of(call.row, facts, number, path);
     LongerCall longer;
     const Started<C> started(call);
     const auto start = [&](MPI_Request *request) {
@@ -98,15 +98,16 @@ template <class C>
             rings_partners(comm_of(facts), facts.root, error, [&] { return volume_of(call); });
         return error;
     };
-    if (form == CollectiveForm::started)
-        return start_and_stay(operation, start);
+    if (path == Path::blocks)
+        return start_and_block(operation, start);
     if (const int error = g_chaos.failure(operation))
         return error;
     if (crowded)
         if (const std::optional<int> error = assemble(call, operation, longer))
             return *error;
-    if (form == CollectiveForm::delegated)
-        return delegate(adoption ? adoption->gathering(operation) : operation, blocking);
+    if (blocking)
+        return delegate(adoption ? adoption->gathering(operation) : operation,
+                        [&] { return call.bare(); });
     return call.row.alone ? start_and_wait_alone(operation, MPI_STATUS_IGNORE, start)
                           : start_and_wait(operation, MPI_STATUS_IGNORE, start);
 }

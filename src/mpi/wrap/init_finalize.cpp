@@ -200,7 +200,7 @@ void say_what_is_missing(const char *call) {
 // that were created outside of parallel regions: other runtimes run those at once. This is done
 // before the last user leaves.
 void close(const sennit_call &call) {
-    constexpr const wait::Naps &naps = wait::kFinalize.naps;
+    constexpr const sennit::wait::Naps &naps = sennit::wait::kFinalize.naps;
     if (!g_wrap.users.leave())
         return;
     const Blocking mark(call, -1, -1, 0);

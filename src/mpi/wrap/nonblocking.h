@@ -50,7 +50,7 @@ void note_request(const C &call, const Facts &facts, int error, int number) {
 template <class C>
 [[gnu::always_inline]] inline int attend_message(C &call) {
     const Facts facts = call.facts();
-    if (call_path() == CallPath::marked) {
+    if (first_look() == FirstLook::marked) {
         const int error = call.bare();
         note_request(call, facts, error, facts.tag);
         return error;

@@ -119,7 +119,7 @@ inline CallFacts call_facts(const Row &row, const Facts &facts) {
             .handles = facts.handles};
 }
 // For the engine. `number`: of a collective call, else its tag.
-inline Operation operation_of(const Row &row, const Facts &facts, int number) {
+inline Operation operation_of(const Row &row, const Facts &facts, int number, Path path) {
     return {.name = row.call.name,
             .notice = row.notice,
             .peer = facts.peer,
@@ -128,7 +128,8 @@ inline Operation operation_of(const Row &row, const Facts &facts, int number) {
             .turn = turn_of(row, facts),
             .count = facts.count,
             .requests = facts.requests,
-            .handles = facts.handles};
+            .handles = facts.handles,
+            .path = path};
 }
 
 // For marks: whom it waits for, or for how many requests; and where.
@@ -147,8 +148,7 @@ inline bool is_to_nobody(const Row &row, const Facts &facts) {
 // The form of a collective call decides its name in reports: the non-blocking form meets no
 // blocking call, where there may be such.
 inline const char *collective_name(const Row &row, CollectiveForm form, bool crowded) {
-    const bool in_task = form == CollectiveForm::nonblocking || form == CollectiveForm::started;
-    return in_task && !crowded ? row.name_in_task : row.call.name;
+    return form == CollectiveForm::nonblocking && !crowded ? row.name_in_task : row.call.name;
 }
 
 // The message was started: tells the crowd (crowd/rings.h). `request`: what came of it.

@@ -63,12 +63,13 @@ void wait_quietly(const Operation &operation, MPI_Request request) {
 
 // Send and receive at once, both started before either is waited for.
 template <class Form>
-int send_and_receive(const char *name, const void *send, const Side<Form> &to, void *receive,
-                     const Side<Form> &from, MPI_Comm comm, MPI_Status *status) {
+int send_and_receive(const char *name, Path path, const void *send, const Side<Form> &to,
+                     void *receive, const Side<Form> &from, MPI_Comm comm, MPI_Status *status) {
     static constexpr auto cancel = SENNIT_BARE(Cancel);
     Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
                           {},   from.count};
     Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
+    receives.path = sends.path = path;
     receives.type = handle_bits(from.type);
     sends.type = handle_bits(to.type);
     sends.receives = &receives;
@@ -112,11 +113,11 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
 // The same with one buffer. What is sent is packed first. Packed data may be received with the type
 // that it was packed from.
 template <class Form>
-int exchange(void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
+int exchange(Path path, void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
              MPI_Status *status) {
     constexpr const char *name = Form::kReplaces.name;
     if (to.peer == MPI_PROC_NULL || from.peer == MPI_PROC_NULL) // what is sent is not overwritten
-        return send_and_receive(name, buffer, to, buffer, from, comm, status);
+        return send_and_receive(name, path, buffer, to, buffer, from, comm, status);
     using Count = typename Form::Count;
     Count size = 0;
     int error = outside_task([&] { return Form::pack_size(to.count, to.type, comm, &size); });
@@ -129,6 +130,7 @@ int exchange(void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
         Operation operation = {name, Notice::send, to.peer, to.tag, communicator(comm),
                                {},   to.count};
         operation.receives = &receives;
+        operation.path = without_twin(path);
         if (const int failure = g_chaos.failure(operation))
             return failure;
         g_engine.begin_send(to.peer, to.tag, communicator(comm));
@@ -155,7 +157,7 @@ int exchange(void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
     if (error == MPI_SUCCESS) {
         to.count = packed;
         to.type = MPI_PACKED;
-        error = send_and_receive(name, copy, to, buffer, from, comm, status);
+        error = send_and_receive(name, path, copy, to, buffer, from, comm, status);
     }
     std::free(copy);
     return error;
@@ -175,16 +177,17 @@ struct TracedExchange : Traced {
 template <class Form, class Bare, class InTask>
 int sendrecv_by_path(const sennit_call &call, const Side<Form> &to, const Side<Form> &from,
                      MPI_Comm comm, MPI_Status *status, Bare bare, InTask in_task) {
-    const CallPath path = call_path();
-    if (path == CallPath::bare)
+    const FirstLook look = first_look();
+    if (look == FirstLook::bare)
         return bare(status);
     TracedExchange traced(call.name, to.peer, to.tag, to.count, to.type, from.peer, from.tag, comm);
     traced.replace(status);
-    if (path == CallPath::marked || !must_not_block()) {
+    const Path path = look == FirstLook::marked ? Path::blocks : path_of_call();
+    if (is_as_written(path)) {
         const Blocking mark(call, from.peer, from.tag, handle_bits(comm), to.peer, to.tag);
         return bare(status);
     }
-    return in_task(status);
+    return in_task(path, status);
 }
 
 template <class Form>
@@ -196,8 +199,9 @@ int sendrecv(const void *send, const Side<Form> &to, void *receive, const Side<F
             return Form::sendrecv(send, to.count, to.type, to.peer, to.tag, receive, from.count,
                                   from.type, from.peer, from.tag, comm, own);
         },
-        [&](MPI_Status *own) {
-            return send_and_receive(Form::kExchanges.name, send, to, receive, from, comm, own);
+        [&](Path path, MPI_Status *own) {
+            return send_and_receive(Form::kExchanges.name, path, send, to, receive, from, comm,
+                                    own);
         });
 }
 
@@ -210,7 +214,7 @@ int sendrecv_replace(void *buffer, const Side<Form> &to, const Side<Form> &from,
             return Form::sendrecv_replace(buffer, to.count, to.type, to.peer, to.tag, from.peer,
                                           from.tag, comm, own);
         },
-        [&](MPI_Status *own) { return exchange(buffer, to, from, comm, own); });
+        [&](Path path, MPI_Status *own) { return exchange(path, buffer, to, from, comm, own); });
 }
 
 } // namespace

@@ -31,32 +31,33 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
     const Completions completions(g_record.requests, 1, request);
     if (g_extensions.continuations.any() && !inside_mpi()) {
         static constexpr auto test = SENNIT_BARE(Test);
-        return wait_attending({.name = "MPI_Wait", .requests = 1, .handles = request}, true, 1,
-                              request, status, in_task(),
-                              [&](int *flag) { return test(request, flag, status); });
+        return wait_attending(
+            {.name = "MPI_Wait", .requests = 1, .handles = request, .path = path_of_wait()}, true,
+            1, request, status, [&](int *flag) { return test(request, flag, status); });
     }
-    if (!must_not_block()) {
+    const Path path = path_of_call();
+    if (is_as_written(path)) {
         const Blocking mark(kWaits, 1, -1, handle_bits(request));
         return kWait(request, status);
     }
-    const Operation operation = {.name = "MPI_Wait", .requests = 1, .handles = request};
-    if (const int error = g_chaos.failure(operation))
-        return error;
     Ticket ticket;
+    ticket.operation = {.name = "MPI_Wait", .requests = 1, .handles = request, .path = path};
+    if (const int error = g_chaos.failure(ticket.operation))
+        return error;
     ticket.handle = request;
     ticket.status = status;
-    return g_engine.wait_for(operation, ticket);
+    return g_engine.wait_for(ticket, false);
 }
 
 } // namespace
 
 SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
-    const CallPath path = call_path();
-    if (path == CallPath::marked && !is_marked()) [[likely]] {
+    const FirstLook look = first_look();
+    if (look == FirstLook::marked && !is_marked()) [[likely]] {
         const BlockedMark mark(kWaits, 1, -1, handle_bits(request));
         return kWait(request, status);
     }
-    return path == CallPath::bare ? kWait(request, status) : attended_wait(request, status);
+    return look == FirstLook::bare ? kWait(request, status) : attended_wait(request, status);
 }
 
 // The calls that start, test and free requests. Some of these may be continuation requests.
@@ -65,7 +66,7 @@ namespace {
 
 template <class Start>
 int start_attending(int count, const MPI_Request *requests, Start start) {
-    if (call_path() != CallPath::attended)
+    if (first_look() != FirstLook::attended)
         return start();
     g_record.starts(count, requests);
     for (int i = 0; i < count; ++i)
@@ -96,7 +97,7 @@ int try_attending(int count, const MPI_Request *requests, bool all, const int *f
 template <class Test>
 int test_attending(const char *name, int count, const MPI_Request *requests, const int *which,
                    const int *found, MPI_Status *statuses, Test test) {
-    if (call_path() != CallPath::attended)
+    if (first_look() != FirstLook::attended)
         return test();
     const TracedTest traced(name, count, requests);
     const Completions completions(g_record.requests, name ? count : 0, requests);
@@ -156,7 +157,7 @@ SENNIT_DEFINE(Request_free, MPI_Request *request) {
         return bare(request); // which says so
     g_record.forget(*request);
     g_record.requests.strike(*request);
-    if (call_path() != CallPath::attended)
+    if (first_look() != FirstLook::attended)
         return bare(request);
     if (g_extensions.continuations.any() && !inside_mpi())
         g_extensions.continuations.free(*request);

@@ -18,17 +18,20 @@ void Collectives::choose() {
     attend_to(kCollectives);
 }
 
-CollectiveForm collective_form(bool has_twin, bool crowded) {
+CollectivePath path_of_collective(bool has_twin, bool crowded) {
+    using enum CollectiveForm;
     InCallback::note_call();
     if (inside_mpi())
-        return CollectiveForm::blocking;
+        return {blocking, Path::bare};
     const bool all_nonblocking = has_twin && g_wrap.collectives.all_nonblocking();
-    const bool callback = InCallback::polls() || crowded;
-    if (!in_task() && !callback)
-        return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
-    if (has_twin && (all_nonblocking || callback || is_explicit(current_task())))
-        return CollectiveForm::nonblocking;
-    return must_not_block() ? CollectiveForm::delegated : CollectiveForm::blocking;
+    const bool must_poll = InCallback::polls() || crowded;
+    const Path wait = path_of_wait();
+    if (wait == Path::polls && !must_poll)
+        return all_nonblocking ? CollectivePath{nonblocking, path_outside()}
+                               : CollectivePath{blocking, Path::blocks};
+    if (has_twin && (all_nonblocking || must_poll || is_explicit(current_task())))
+        return {nonblocking, wait};
+    return {blocking, without_twin(path_of_call())};
 }
 
 } // namespace sennit::mpi

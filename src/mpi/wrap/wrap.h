@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
 #include "mpi/wrap/file_queue.h"
 #include "mpi/wrap/init_finalize.h"
 #include "sennit.h"
@@ -28,16 +29,15 @@ class Collectives {
 // program, not by how far this rank's tasks have come, nor by whether it ever had any. In an
 // explicit task and in a callback it is the non-blocking form, everywhere else the blocking one.
 // With SENNIT_COLLECTIVES=nonblocking, which is every rank's, it is always the non-blocking one.
-enum class CollectiveForm {
-    blocking,    // by the calling thread
-    delegated,   // blocking, by a helper thread: tasks of this rank need the calling one
-    nonblocking, // the task is suspended, or a callback polls
-    started,     // non-blocking, and the calling thread blocks in a wait for it
-};
 // So it is where ranks outnumber cores, on communicators within the job.
+enum class CollectiveForm : unsigned char { blocking, nonblocking };
+struct CollectivePath {
+    CollectiveForm form;
+    Path path; // if it blocks in a non-blocking form: in the wait for that
+};
 // `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
 // `crowded`: crowds(comm), see crowd/rings.h.
-CollectiveForm collective_form(bool has_twin, bool crowded);
+CollectivePath path_of_collective(bool has_twin, bool crowded);
 
 // One for each MPI library in the process.
 struct Wrap {

@@ -65,8 +65,8 @@ template <class C, class... Arguments>
 // taken.
 template <class C, class... Arguments>
 [[gnu::always_inline]] inline int enter(Arguments... arguments) {
-    const CallPath path = call_path();
-    if (path == CallPath::marked && !is_marked()) [[likely]] {
+    const FirstLook look = first_look();
+    if (look == FirstLook::marked && !is_marked()) [[likely]] {
         C call{arguments...};
         if constexpr (C::row.on_file) {
             const Inside inside;
@@ -82,7 +82,7 @@ template <class C, class... Arguments>
             return call.bare();
         }
     }
-    return path == CallPath::bare ? C{arguments...}.bare() : attended_apart<C>(arguments...);
+    return look == FirstLook::bare ? C{arguments...}.bare() : attended_apart<C>(arguments...);
 }
 
 // Other calls that make a request: those without a row, and those that may block, too.
@@ -116,11 +116,11 @@ template <class C, class... Arguments>
     if constexpr (kind == CallKind::request || (kind == CallKind::delegate && C::row.makes_request))
         return make_request<C>(arguments...);
     else if constexpr (kind == CallKind::message)
-        return request_call_path() == CallPath::attended ? attended_apart<C>(arguments...)
-                                                         : C{arguments...}.bare();
+        return first_look_at_requests() == FirstLook::attended ? attended_apart<C>(arguments...)
+                                                               : C{arguments...}.bare();
     else if constexpr (kind == CallKind::test)
-        return call_path() == CallPath::attended ? attended_apart<C>(arguments...)
-                                                 : C{arguments...}.bare();
+        return first_look() == FirstLook::attended ? attended_apart<C>(arguments...)
+                                                   : C{arguments...}.bare();
     else if constexpr (kind == CallKind::persistent)
         return inside_mpi() ? C{arguments...}.bare() : attended_apart<C>(arguments...);
     else

@@ -20,6 +20,7 @@ class EngineTest : public testing::Test {
     ~EngineTest() override { g_engine.plug(nullptr); }
 };
 
+const Operation kReceive = {.name = "MPI_Recv", .path = Path::suspends};
 MPI_Request g_request;
 int g_polls;
 
@@ -33,7 +34,7 @@ int receive(MPI_Request *request) {
 
 TEST_F(EngineTest, WhatIsCompleteAtOnceSuspendsNobody) {
     fake::while_suspended([] { FAIL(); });
-    const int error = start_and_wait({}, MPI_STATUS_IGNORE, [](MPI_Request *request) {
+    const int error = start_and_wait(kReceive, MPI_STATUS_IGNORE, [](MPI_Request *request) {
         receive(request);
         fake::complete(*request);
         return MPI_SUCCESS;
@@ -50,7 +51,7 @@ TEST_F(EngineTest, ATaskIsSuspendedUntilItsMessageIsThere) {
         g_engine.progress();
     });
     MPI_Status status{};
-    EXPECT_EQ(start_and_wait({}, &status, receive), MPI_SUCCESS);
+    EXPECT_EQ(start_and_wait(kReceive, &status, receive), MPI_SUCCESS);
     EXPECT_EQ(g_polls, 3);
     EXPECT_EQ(status.bytes, 8);
     EXPECT_EQ(fake::pending(), 0);
@@ -61,19 +62,20 @@ TEST_F(EngineTest, TheCallReturnsTheErrorOfItsRequest) {
         fake::complete(g_request, MPI_ERR_TRUNCATE);
         g_engine.progress();
     });
-    EXPECT_EQ(start_and_wait({}, MPI_STATUS_IGNORE, receive), MPI_ERR_TRUNCATE);
+    EXPECT_EQ(start_and_wait(kReceive, MPI_STATUS_IGNORE, receive), MPI_ERR_TRUNCATE);
 }
 
 TEST_F(EngineTest, WhatCannotBeStartedReturnsAtOnce) {
-    EXPECT_EQ(start_and_wait({}, MPI_STATUS_IGNORE, [](MPI_Request *) { return MPI_ERR_OTHER; }),
-              MPI_ERR_OTHER);
+    EXPECT_EQ(
+        start_and_wait(kReceive, MPI_STATUS_IGNORE, [](MPI_Request *) { return MPI_ERR_OTHER; }),
+        MPI_ERR_OTHER);
     EXPECT_EQ(fake::pending(), 0);
 }
 
 TEST_F(EngineTest, APolledCallIsTestedUntilItsFlagIsSet) {
     int left = 20;
     fake::while_suspended([] { g_engine.progress(); });
-    EXPECT_EQ(poll_and_wait({},
+    EXPECT_EQ(poll_and_wait(kReceive,
                             [&](int *flag) {
                                 *flag = --left == 0;
                                 return MPI_SUCCESS;

@@ -54,6 +54,19 @@ std::atomic<int> g_tests{0};
 std::atomic<int> g_testers{0};
 std::atomic<int> g_most_testers{0};
 std::atomic<std::int64_t> g_pending{0};
+std::atomic<bool> g_in_task{true};
+std::atomic<bool> g_has_others{true};
+std::atomic<int> g_calls_begun{0};
+
+int should_suspend() {
+    return g_in_task;
+}
+int call_begins(int) {
+    ++g_calls_begun;
+    return g_in_task && g_has_others;
+}
+// Tasks may call MPI, as after MPI_Init.
+const bool g_initialized = (sennit::mpi::set_multiple(true), true);
 
 class Tester {
   public:
@@ -217,15 +230,19 @@ void *find_bare(const char *name) {
         unexpected(name);
     return found->second;
 }
-void *find_in_runtime(const char *) {
-    return nullptr;
+void *find_in_runtime(const char *name) {
+    static const std::map<std::string, void *> functions = {
+        {"sennit_should_suspend", reinterpret_cast<void *>(should_suspend)},
+        {"sennit_call_begins", reinterpret_cast<void *>(call_begins)},
+    };
+    const auto found = functions.find(name);
+    return found == functions.end() ? nullptr : found->second;
 }
 
 bool is_accepted(MPI_Datatype) {
     return true;
 }
 
-constinit thread_local bool t_taskaware = true;
 constinit thread_local unsigned t_tests_in_vain = 0;
 
 // No rank has a bell or is a fiber, and no call spins.
@@ -308,10 +325,6 @@ bool runtime_present() {
 sennit_task *current_task() {
     return fake::task(0);
 }
-bool in_task() {
-    return true;
-}
-void always_suspend() {}
 bool worker_wanted() {
     return g_wanted;
 }
@@ -453,6 +466,14 @@ void while_suspended(void (*work)()) {
     g_work = work;
 }
 
+void be_in_task(bool in_task, bool has_others) {
+    g_in_task = in_task;
+    g_has_others = has_others;
+}
+int calls_begun() {
+    return g_calls_begun.exchange(0);
+}
+
 void reset() {
     const std::lock_guard guard(g_mutex);
     g_requests.clear();
@@ -469,6 +490,7 @@ void reset() {
     g_pending = 0;
     g_refuses_attributes = false;
     g_ranks = nullptr;
+    be_in_task(true, true);
 }
 
 } // namespace fake

@@ -70,6 +70,10 @@ std::int64_t pending();
 void order_sends(int at_once, std::uint64_t key);
 // Has the task's thread anything else to do? It has after reset().
 void be_wanted(bool wanted);
+// Is the caller a task, and could its thread run another one meanwhile? Both after reset().
+void be_in_task(bool in_task, bool has_others);
+// How often the runtime was told of a call that may block, since the last time.
+int calls_begun();
 // When a task is suspended, until it is resumed: work() again and again.
 void while_suspended(void (*work)());
 
