@@ -17,11 +17,13 @@ enum Who : std::uint8_t {
     kFreeAgents = 8,   // who may run tasks of any team, task::let_others_run
     kWorkTime = 16,    // sennit_work_time(): each stack's processor time is counted
     kAccounts = 32,    // sennit_work_for(): tasks work for accounts, tasks/task/accounts.h
+    kLocks = 64,       // stacks may be refused: OpenMP's locks are counted, sched::Fiber::locks
 };
 
-// Written before there are threads, and when a tool declines or leaves. A thread that reads the old
-// value calls a hook, which finds that nobody listens. So an ordinary variable will do, which the
-// processor tests in memory. ThreadSanitizer would call that a race.
+// Written before there are threads, when a tool declines or leaves, and when it turns out that
+// stacks may be refused. A thread that reads the old value calls a hook, which finds that nobody
+// listens. So an ordinary variable will do, which the processor tests in memory. ThreadSanitizer
+// would call that a race.
 [[gnu::visibility("hidden")]] inline constinit std::uint8_t g_who = 0;
 
 inline bool by(std::uint8_t who) {

@@ -121,7 +121,9 @@ static Lock turn_here() {
 }
 
 SENNIT_COLD void ordered_begin_told(Site site) {
-    acquire(site, turn_here(), [] { ordered_begin(here()); });
+    const Acquiring acquiring(site, turn_here());
+    ordered_begin(here());
+    acquiring.acquired();
 }
 
 SENNIT_COLD void ordered_end_told(Site site) {

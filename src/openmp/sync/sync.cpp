@@ -115,6 +115,7 @@ SENNIT_NOINLINE void TaskMutex::lock_slow() {
             if (wait_shortly(*worker, waiter.cell))
                 continue;
             sched::CellCondition condition(waiter.cell, sched::WaitFor::lock, this);
+            condition.may_be_buried = false;
             ++t_suspended_here;
             worker->wait(condition);
             --t_suspended_here;
@@ -255,29 +256,24 @@ Acquiring::Acquiring(Site site, Lock lock) : routine_(site), lock_(lock) {
     record.state = state_of(lock.kind);
 }
 
-int test_lock(Site site, const void *lock, omp::TaskMutex &mutex) {
-    const Acquiring acquiring(site, lock_at(kTestLock, lock));
-    const bool got = mutex.try_lock();
-    if (got)
-        acquiring.acquired();
-    return got;
+void note_taken() {
+    if (const sched::Worker *const worker = sched::Worker::self())
+        ++worker->current()->locks;
 }
 
-void set_nest_lock(Site site, const void *lock, omp::NestMutex &mutex) {
-    const Acquiring acquiring(site, lock_at(kNestLock, lock));
-    omp::nest_lock(mutex);
-    acquiring.acquired(mutex.depth);
-}
-
-int test_nest_lock(Site site, const void *lock, omp::NestMutex &mutex) {
-    const Acquiring acquiring(site, lock_at(kTestNestLock, lock));
-    const int depth = omp::nest_try_lock(mutex);
-    if (depth > 0)
-        acquiring.acquired(depth);
-    return depth;
+// Locks that were taken before they were counted are given back, too.
+void note_given() {
+    const sched::Worker *const worker = sched::Worker::self();
+    if (worker && worker->current()->locks > 0)
+        --worker->current()->locks;
 }
 
 void unset_nest_lock(Site site, const void *lock, omp::NestMutex &mutex) {
+    note_given();
+    if (!on()) {
+        omp::nest_unlock(mutex);
+        return;
+    }
     const InRoutine routine(site);
     const Lock released = lock_at(kNestLock, lock);
     if (omp::nest_unlock(mutex) == 0)

@@ -90,8 +90,8 @@ TaskMutex &named_critical(void *word);
 
 } // namespace sennit::omp
 
-// Locks and other mutual exclusion where a tool is attached: what is done without one, and its
-// events. See lock_routines.h for who decides.
+// Locks and other mutual exclusion where a tool is attached, or where locks are counted: what is
+// done without, the count, and the tool's events. See lock_routines.h for who decides.
 
 namespace sennit::ompt {
 
@@ -107,11 +107,15 @@ inline Lock lock_at(MutexKind kind, const void *address, unsigned hint = 0) {
 void lock_init(Site site, Lock lock);
 void lock_destroy(Site site, Lock lock);
 void lock_released(Site site, Lock lock);
-// The lock in the variable `lock`; results as the routines'.
-int test_lock(Site site, const void *lock, omp::TaskMutex &mutex);
-void set_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
-int test_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
 void unset_nest_lock(Site site, const void *lock, omp::NestMutex &mutex);
+// A task on the current fiber has taken a lock, or gives one back (sched::Fiber::locks).
+void note_taken();
+void note_given();
+
+// Is there a tool to be told of locks, or are they counted?
+inline bool locks_are_noted() {
+    return observed::by(observed::kTool | observed::kLocks);
+}
 
 // While it lives the current task waits for a lock.
 class Acquiring {
@@ -127,17 +131,29 @@ class Acquiring {
     const Lock lock_;
 };
 
-template <class Function>
-SENNIT_COLD void acquire(Site site, Lock lock, Function acquire) {
-    const Acquiring acquiring(site, lock);
-    acquire();
-    acquiring.acquired();
+// take() returns how often the task has the lock now; 0: somebody else has it.
+template <class Take>
+SENNIT_COLD int acquire(Site site, Lock lock, Take take) {
+    int depth;
+    if (on()) {
+        const Acquiring acquiring(site, lock);
+        depth = take();
+        if (depth > 0)
+            acquiring.acquired(depth);
+    } else {
+        depth = take();
+    }
+    if (depth > 0)
+        note_taken();
+    return depth;
 }
 
 template <class Function>
 SENNIT_COLD void release(Site site, Lock lock, Function release) {
+    note_given();
     release();
-    lock_released(site, lock);
+    if (on())
+        lock_released(site, lock);
 }
 
 } // namespace sennit::ompt
@@ -158,13 +174,17 @@ inline NestMutex &nested(void *lock) {
 }
 // A mutex around code of the program: a lock variable's, or that of a construct.
 SENNIT_TOLD void enter(ompt::MutexKind kind, TaskMutex &mutex, unsigned hint = 0) {
-    if (ompt::on())
-        return ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex, hint),
-                             [lock = &mutex] { lock->lock(); });
+    if (ompt::locks_are_noted()) {
+        ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex, hint), [lock = &mutex] {
+            lock->lock();
+            return 1;
+        });
+        return;
+    }
     mutex.lock();
 }
 SENNIT_TOLD void leave(ompt::MutexKind kind, TaskMutex &mutex) {
-    if (ompt::on())
+    if (ompt::locks_are_noted())
         return ompt::release(SENNIT_SITE, ompt::lock_at(kind, &mutex),
                              [lock = &mutex] { lock->unlock(); });
     mutex.unlock();
@@ -189,8 +209,9 @@ SENNIT_TOLD void unset(void *lock) {
     leave(ompt::kLock, simple(lock));
 }
 SENNIT_TOLD int test(void *lock) {
-    if (ompt::on())
-        return ompt::test_lock(SENNIT_SITE, lock, simple(lock));
+    if (ompt::locks_are_noted())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kTestLock, lock),
+                             [mutex = &simple(lock)] { return int{mutex->try_lock()}; });
     return simple(lock).try_lock();
 }
 
@@ -205,18 +226,24 @@ SENNIT_TOLD void destroy_nest(void *lock) {
     drop_nested(lock);
 }
 SENNIT_TOLD void set_nest(void *lock) {
-    if (ompt::on())
-        return ompt::set_nest_lock(SENNIT_SITE, lock, nested(lock));
+    if (ompt::locks_are_noted()) {
+        ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kNestLock, lock), [mutex = &nested(lock)] {
+            nest_lock(*mutex);
+            return mutex->depth;
+        });
+        return;
+    }
     nest_lock(nested(lock));
 }
 SENNIT_TOLD void unset_nest(void *lock) {
-    if (ompt::on())
+    if (ompt::locks_are_noted())
         return ompt::unset_nest_lock(SENNIT_SITE, lock, nested(lock));
     nest_unlock(nested(lock));
 }
 SENNIT_TOLD int test_nest(void *lock) {
-    if (ompt::on())
-        return ompt::test_nest_lock(SENNIT_SITE, lock, nested(lock));
+    if (ompt::locks_are_noted())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kTestNestLock, lock),
+                             [mutex = &nested(lock)] { return nest_try_lock(*mutex); });
     return nest_try_lock(nested(lock));
 }
 

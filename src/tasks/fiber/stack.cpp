@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/loaded_object.h"
 #include "base/message.h"
+#include "base/observed.h"
 #include "base/rank.h"
 #include "base/small_file.h"
 #include "base/spin.h"
@@ -67,6 +68,7 @@ bool addresses_left(std::uint64_t claimed) {
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return true;
+    observed::set(observed::kLocks);
     const std::uint64_t mapped = read_number("/proc/self/statm", 0) * kPage;
     const std::uint64_t stacks = g_stacks.live.load(std::memory_order_relaxed) * g_stacks.size;
     const std::uint64_t others = mapped - std::min(stacks, mapped);
@@ -87,8 +89,10 @@ char *map_guarded(std::uint64_t size) {
         raw = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     g_stacks.claimed.fetch_sub(size, std::memory_order_relaxed);
-    if (raw == MAP_FAILED)
+    if (raw == MAP_FAILED) {
+        observed::set(observed::kLocks);
         return nullptr;
+    }
     if (mprotect(raw, kPage, PROT_NONE) == 0)
         return static_cast<char *>(raw);
     munmap(raw, size); // no mapping is left for the guard

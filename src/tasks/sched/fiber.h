@@ -93,6 +93,7 @@ struct Fiber {
     Task *task = nullptr;
     Slot *slot = nullptr;
     void *exceptions[2] = {nullptr, nullptr}; // __cxa_get_globals() of the C++ runtime
+    int locks = 0; // of OpenMP's that tasks on it hold; counted while observed::kLocks is set
     std::uint64_t worked_ns = 0; // until it was last left; counted while observed::kWorkTime is set
     // What the code on it waits for, innermost first; for reports.
     std::atomic<const Wait *> waits{nullptr};
@@ -168,6 +169,9 @@ class Condition : public Wait {
     enum class Bury { nothing, accepted, own_group };
     Bury bury = Bury::nothing;
     virtual bool accepts(const Item *) { return false; }
+    // Without memory for a stack, may any task run on top of the waiting fiber? Not where the fiber
+    // waits for a lock: it may be the one that is woken for it, and then no other is.
+    bool may_be_buried = true;
     // Does the fiber wait awake for a while before it parks (patience() in tasks/sched/worker.h)?
     // At barriers and docks.
     bool patient = false;

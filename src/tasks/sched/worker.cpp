@@ -203,6 +203,12 @@ static bool arm(Condition &condition, Fiber &me) {
     return false;
 }
 
+// May any task run on top of the current fiber, which waits? It might want a lock that a task on
+// the fiber holds.
+SENNIT_COLD static bool may_bury(const Fiber &current, const Condition &condition) {
+    return condition.may_be_buried && current.locks == 0 && may_bury(current);
+}
+
 // Wait for make_ready on an armed fiber. As long as there is only idling to do, the loop runs on
 // the waiting fiber's own stack. Whatever may suspend, or outlast the wait, gets another fiber.
 void Worker::park(Condition &condition) {
@@ -227,9 +233,9 @@ void Worker::park(Condition &condition) {
                 switch_to(fresh);
                 return;
             }
-            // There is no memory for a stack. Rather than stop, bury this fiber, if it can still be
-            // withdrawn.
-            if (may_bury(*me) && condition.disarm(me)) {
+            // There is no memory for a stack. Rather than stop, bury this fiber, if that is safe,
+            // and it can still be withdrawn.
+            if (may_bury(*me, condition) && condition.disarm(me)) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
                 Slot *const home = slot;
                 Task *const self = task;
