@@ -3,6 +3,7 @@
 // outnumber cores, each function does nothing, at the cost of one look at a word.
 #pragma once
 
+#include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/crowd.h"
@@ -45,6 +46,20 @@ inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type
 inline void rings_target(MPI_Win win, int target, int error) {
     if (crowded() && error == MPI_SUCCESS) [[unlikely]]
         g_crowd.neighbours.ring_target(win, target);
+}
+// In place of MPI's own: a rank may wait for this one in MPI_Win_wait, or for its exposure in a
+// call that spins. Which ranks that are only MPI knows.
+inline int complete_and_ring(MPI_Win win) {
+    const int error = SENNIT_BARE(Win_complete)(win);
+    if (crowded()) [[unlikely]]
+        g_crowd.neighbours.ring_all();
+    return error;
+}
+inline int post_and_ring(MPI_Group group, int assert, MPI_Win win) {
+    const int error = SENNIT_BARE(Win_post)(group, assert, win);
+    if (crowded()) [[unlikely]]
+        g_crowd.neighbours.ring_all();
+    return error;
 }
 // Is a collective on the communicator made in the form that is for ranks that outnumber cores? The
 // answer is the same on all its ranks.

@@ -6,8 +6,8 @@
  * only when the receiver has taken the message: long ones, synchronous ones, and more, by the MPI
  * library. Then the sender sleeps meanwhile, and has to be rung, however the receiver takes the
  * message. If nobody rings, each message takes the nap of a timer. The same holds for the ranks of
- * a collective call, which sends by itself, and for one that waits for the rest of a buffered
- * message: its sender is somewhere else by then.
+ * a collective call, which sends by itself, for one that waits for the rest of a buffered message
+ * (its sender is somewhere else by then), and for the target of accesses to a window.
  *
  * A busy machine may disturb some batches of messages, but not all of them: the best batch counts,
  * and as soon as one is fast no more are sent.
@@ -16,6 +16,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { most_ranks = 4, longest = 100000, messages = 20, batches = 1000 };
 /* Seconds a message. The shortest nap is 1 ms; MPI_Reduce of the longest computes for 0.2 ms. */
@@ -73,30 +74,79 @@ duplicate(int length) { /* several rounds of messages, and nobody waits after th
     MPI_Comm_free(&made);
 }
 
+/* The sender's access to the receiver's window. */
+static MPI_Win window;
+static MPI_Group partner;
+static char exposed[longest];
+static void make_window(int rank) {
+    const int other = 1 - rank;
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, rank < 2, &other, &partner);
+    MPI_Group_free(&all);
+    MPI_Win_create(exposed, sizeof exposed, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+}
+static void free_window(void) {
+    MPI_Win_free(&window);
+    MPI_Group_free(&partner);
+}
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+static void compute(double seconds) {
+    for (const double begin = now(); now() - begin < seconds;) {
+    }
+}
+/* Seconds for which the target slept on. The sender calls MPI again only later. */
+static double late;
+static void put(int length) {
+    compute(0.3e-3); /* meanwhile the target goes to sleep */
+    MPI_Win_start(partner, 0, window);
+    MPI_Put(buffer, length, MPI_CHAR, 1, 0, length, MPI_CHAR, window);
+    MPI_Win_complete(window);
+    const double done = now();
+    compute(1.5e-3);
+    MPI_Send(&done, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+}
+static void expose(int length) {
+    double done = 0;
+    (void)length;
+    MPI_Win_post(partner, 0, window);
+    MPI_Win_wait(window);
+    late += now();
+    MPI_Recv(&done, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    late -= done;
+}
+
 static const struct {
     const char *name;
     void (*first)(int length); /* what rank 0 does, rank 1, and all others */
     void (*second)(int length);
     void (*others)(int length);
+    int measures_late;
 } kinds[] = {
-    {"MPI_Recv", send, receive, do_nothing},
-    {"any source", send, receive_any, do_nothing},
-    {"MPI_Probe", send, receive_probed, do_nothing},
-    {"MPI_Mprobe", send, receive_matched, do_nothing},
-    {"MPI_Test", send, receive_by_tests, do_nothing},
-    {"MPI_Ssend", send_synchronously, receive, do_nothing},
-    {"MPI_Ssend and MPI_Probe", send_synchronously, receive_probed, do_nothing},
-    {"MPI_Ssend and MPI_Test", send_synchronously, receive_by_tests, do_nothing},
-    {"MPI_Bsend", send_buffered, receive, do_nothing},
-    {"MPI_Gather", gather, gather, gather},
-    {"MPI_Reduce", reduce, reduce, reduce},
-    {"MPI_Comm_dup", duplicate, duplicate, duplicate},
+    {"MPI_Recv", send, receive, do_nothing, 0},
+    {"any source", send, receive_any, do_nothing, 0},
+    {"MPI_Probe", send, receive_probed, do_nothing, 0},
+    {"MPI_Mprobe", send, receive_matched, do_nothing, 0},
+    {"MPI_Test", send, receive_by_tests, do_nothing, 0},
+    {"MPI_Ssend", send_synchronously, receive, do_nothing, 0},
+    {"MPI_Ssend and MPI_Probe", send_synchronously, receive_probed, do_nothing, 0},
+    {"MPI_Ssend and MPI_Test", send_synchronously, receive_by_tests, do_nothing, 0},
+    {"MPI_Bsend", send_buffered, receive, do_nothing, 0},
+    {"MPI_Win_wait", put, expose, do_nothing, 1},
+    {"MPI_Gather", gather, gather, gather, 0},
+    {"MPI_Reduce", reduce, reduce, reduce, 0},
+    {"MPI_Comm_dup", duplicate, duplicate, duplicate, 0},
 };
 
 /* Seconds a message. */
 static double batch(int rank, size_t kind, int length) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
+    late = 0;
     for (int i = 0; i < messages; ++i) {
         if (rank == 0)
             kinds[kind].first(length);
@@ -105,7 +155,7 @@ static double batch(int rank, size_t kind, int length) {
         else
             kinds[kind].others(length);
     }
-    double took = MPI_Wtime() - begin;
+    double took = kinds[kind].measures_late ? late : MPI_Wtime() - begin;
     MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return took / messages;
 }
@@ -130,9 +180,11 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     CHECK(ranks <= most_ranks);
     MPI_Buffer_attach(copies, sizeof copies);
+    make_window(rank);
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; ++kind)
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
             check(rank, kind, lengths[i]);
+    free_window();
     int size = 0;
     void *attached = NULL;
     MPI_Buffer_detach(&attached, &size);

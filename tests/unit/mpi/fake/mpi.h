@@ -95,4 +95,6 @@ int MPI_Unpack(const void *in, int size, int *position, void *out, int count, MP
                MPI_Comm comm);
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
 int MPI_Win_call_errhandler(MPI_Win win, int error);
+int MPI_Win_complete(MPI_Win win);
 int MPI_Win_get_group(MPI_Win win, MPI_Group *group);
+int MPI_Win_post(MPI_Group group, int assert, MPI_Win win);
