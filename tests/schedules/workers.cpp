@@ -101,8 +101,8 @@ Worker *detail::worker_at(int) {
 }
 
 void wake_one(Group &) {}
-void turn_busy(Worker &) {}
-void Activity::turn_idle() {}
+void Worker::turn_busy() {}
+void Worker::turn_idle() {}
 void Worker::send(Fiber *fiber) {
     make_ready(fiber);
 }

@@ -216,15 +216,31 @@ TEST_F(Members, AreCountedAsleepInTheirGroups) {
     members.leave(mine_);
 }
 
+// One that is entered meanwhile is not counted before the worker is idle once more.
+TEST_F(Members, AreCountedIdleInTheirGroups) {
+    Memberships members;
+    members.count_idle(true);
+    members.enter(mine_, Worker::here());
+    members.count_idle(false);
+    EXPECT_EQ(group_.idle.load(), 0);
+    members.count_idle(true);
+    members.count_idle(true);
+    EXPECT_EQ(group_.idle.load(), 1);
+    members.count_idle(false);
+    EXPECT_EQ(group_.idle.load(), 0);
+    members.leave(mine_);
+}
+
 TEST(Activity, IdlesFromTheFirstTimeThatItFindsNothing) {
-    Activity activity;
+    Worker &worker = Worker::here();
+    const Activity &activity = worker.activity;
     EXPECT_FALSE(activity.idles());
-    activity.note_idle();
+    worker.note_idle();
     const std::uint64_t since = activity.idle_since();
     EXPECT_NE(since, 0u);
-    activity.note_idle();
+    worker.note_idle();
     EXPECT_EQ(activity.idle_since(), since);
-    activity.note_busy();
+    worker.note_busy();
     EXPECT_FALSE(activity.idles());
 }
 

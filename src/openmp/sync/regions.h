@@ -119,7 +119,7 @@ void wait_until(sched::Worker &worker, Predicate holds) {
         task::rest_from_work(worker);
     while (!holds()) {
         worker.yield();
-        worker.activity.note_idle();
+        worker.note_idle();
     }
     worker.note_busy();
     sched::end_wait(worker, outer);

@@ -11,6 +11,11 @@ namespace sennit::sched {
 
 constinit Atomic<std::int32_t> g_groups_with_tasks{0};
 constinit std::atomic<std::int32_t> detail::g_with_unbegun{0};
+constinit bool detail::g_counts_idle = false;
+
+void count_idle_workers() {
+    detail::g_counts_idle = true;
+}
 
 bool Group::quiescent() const {
     std::uint64_t finished = finished_elsewhere.load(std::memory_order_acquire);
@@ -58,6 +63,17 @@ void Memberships::count_asleep(int more, bool light) const {
             continue;
         SENNIT_ASSERT(more > 0 || group.light_sleepers.load(std::memory_order_relaxed) > 0);
         group.light_sleepers.fetch_add(more, std::memory_order_relaxed);
+    }
+}
+
+// A slot that it enters while it is idle, in a call of the program's, is not counted before it has
+// nothing to do once more.
+void Memberships::count_idle(bool idle) const {
+    for (Slot *mine = first_; mine; mine = mine->next_of_worker) {
+        if (mine->idle == idle)
+            continue;
+        mine->idle = idle;
+        mine->group->idle.fetch_add(idle ? 1 : -1, std::memory_order_relaxed);
     }
 }
 

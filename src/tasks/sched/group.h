@@ -48,6 +48,8 @@ struct Group {
     alignas(kCacheLine) Atomic<int> sleepers{0};
     // Of them, who wakes up by himself after a time and looks for work.
     Atomic<int> light_sleepers{0};
+    // Workers with nothing to do, awake or asleep; only where counts_idle(). A hint.
+    Atomic<int> idle{0};
 
     // Have all tasks ever created here finished? Every counter only grows and has one writer. All
     // `finished` are read before all `created`: finished(t1) <= created(t1) <= created(t2), so
@@ -91,6 +93,15 @@ inline void note_unbegun(int more) {
 inline bool anything_unbegun() {
     return SENNIT_UNLIKELY(detail::g_with_unbegun.load(std::memory_order_relaxed) != 0);
 }
+
+// Do groups count their idle workers? From the start, or never.
+namespace detail {
+[[gnu::visibility("hidden")]] extern bool g_counts_idle;
+}
+inline bool counts_idle() {
+    return SENNIT_UNLIKELY(detail::g_counts_idle);
+}
+void count_idle_workers();
 
 // The queues of a group; only where ordered().
 void make_queues(Group &group);
@@ -152,6 +163,7 @@ struct alignas(kCacheLine) Slot {
     std::uint32_t random = 1;
     bool full = false;  // the owner's: the queue was found long, see is_long()
     bool alone = false; // the only member of its group
+    bool idle = false;  // the owner's: the group counts it as idle
     // Not in a parallel region: programs rely on finding their tasks done.
     bool outside = false;
     // The floating-point control that explicit tasks on a stack of their own start with on this
@@ -234,6 +246,7 @@ class Memberships {
         first_ = &slot;
     }
     void leave(Slot &slot) {
+        SENNIT_ASSERT(!slot.idle);
         SENNIT_ASSERT(slot.state.step(SlotState::vacant));
         Slot **at = &first_;
         while (*at != &slot) {
@@ -249,8 +262,9 @@ class Memberships {
     // Open the barriers of the groups that can end now: when all who wait there are parked, nobody
     // else looks.
     void settle() const;
-    // In the groups' counts of sleepers.
+    // In the groups' counts of sleepers, and of idle workers.
     void count_asleep(int more, bool light) const;
+    void count_idle(bool idle) const;
 
     // Is there something to do for a worker without work? Not in the group of `but_for`.
     bool any_work(const Slot *but_for) const {

@@ -74,7 +74,7 @@ void give_up_polling(const Worker &worker) {
 }
 
 void Worker::idle() {
-    activity.note_idle();
+    note_idle();
     if (SENNIT_LIKELY(!shares_cores()))
         return rest();
     seat.rest();
@@ -84,10 +84,18 @@ void Worker::idle() {
         seat.need();
 }
 
-void turn_busy(Worker &worker) {
-    worker.activity.note_busy();
+void Worker::turn_busy() {
+    activity.note_busy();
+    if (counts_idle())
+        memberships_.count_idle(false);
     if (SENNIT_UNLIKELY(shares_cores()))
-        worker.seat.need();
+        seat.need();
+}
+
+void Worker::turn_idle() {
+    activity.turn_idle();
+    if (counts_idle())
+        memberships_.count_idle(true);
 }
 
 void Worker::rest() {

@@ -44,11 +44,7 @@ class Activity {
     void set_away(bool away) { away_.store(away, std::memory_order_relaxed); }
 
     // ---- the owner's side
-    // It finds nothing to do, also where it waits awake for another thread's turn.
-    void note_idle() {
-        if (idle_since() == 0)
-            turn_idle();
-    }
+    void turn_idle();
     void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
     std::int64_t waited_ns() const;
 
@@ -73,8 +69,6 @@ class Activity {
     void wake_gathered();
 
   private:
-    void turn_idle();
-
     FutexWord state_{kAwake};
     std::uint32_t rings_seen_ = 0; // of the doorbell, when it last listened
     std::atomic<std::uint64_t> idle_since_{0};
@@ -96,9 +90,8 @@ struct Rounds {
     void look(Worker &worker);
 };
 
-// `worker`, which was idle, turns to work.
-void turn_busy(Worker &worker);
-// The same. If operations are pending and somebody sleeps, let him poll meanwhile.
+// `worker`, which was idle, turns to work. If operations are pending and somebody sleeps, let him
+// poll meanwhile.
 void give_up_polling(const Worker &worker);
 
 // Others compute on our processors, too, but among the threads that may run the group's tasks there

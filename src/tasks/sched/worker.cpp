@@ -184,6 +184,8 @@ void Worker::wait_for(Condition &condition) {
         const std::uint64_t now = ticks();
         if (patience_end == 0) {
             patience_end = now + budget;
+            if (counts_idle())
+                note_idle();
         } else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
         if (yields) {

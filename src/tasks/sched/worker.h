@@ -145,7 +145,12 @@ class alignas(kCacheLine) Worker {
     }
     void note_busy() {
         if (SENNIT_UNLIKELY(activity.idle_since() != 0))
-            turn_busy(*this);
+            turn_busy();
+    }
+    // It finds nothing to do, also where it waits awake for another thread's turn.
+    void note_idle() {
+        if (activity.idle_since() == 0)
+            turn_idle();
     }
 
     void enter(Slot &slot); // become a member: the slot is found by this worker's searches
@@ -201,6 +206,8 @@ class alignas(kCacheLine) Worker {
     Fiber *next_ready();
     Item *find(Slot *&where);
     void run(Slot &where, Item *item);
+    void turn_busy();
+    void turn_idle();
     void idle();
     void rest();
     void sleep();
@@ -327,7 +334,7 @@ inline std::uint64_t patience(Worker &worker) {
     if (SENNIT_UNLIKELY(worker.thread.own_flow() != nullptr) && worker.thread.sleeps_at_once())
         return 0;
     if (SENNIT_UNLIKELY(shares_cores())) {
-        worker.activity.note_idle();
+        worker.note_idle();
         return worker.seat.patience();
     }
     const std::uint64_t budget = spin_budget();
