@@ -3,6 +3,8 @@
  * test: variant=split threads=2 SENNIT_SPLIT=4
  * run: omp.{program}.refused.{compiler} threads=2 SENNIT_SPLIT=4
  *     pass='SENNIT_SPLIT=4: .* has thread-local data, .* going on with 1'
+ * run: omp.{program}.refused_inner.{compiler} threads=2 SENNIT_SPLIT=inner
+ *     pass='SENNIT_SPLIT=inner: .* has thread-local data, .* going on with 1'
  * OpenMP 5.2, 5.2 (threadprivate) and 5.7.1 (copyin): a thread's copy lives on between two regions
  * of the same size; copyin sets every copy to the primary thread's value.
  */

@@ -5,9 +5,12 @@
  * test: variant=split1|split3|split5|split6|split7 threads=2 SENNIT_SPLIT={variant[5:]}
  *     OMP_CANCELLATION=true
  * test: variant=splitauto threads=2|4 SENNIT_SPLIT=auto OMP_CANCELLATION=true
+ * test: variant=inner threads=2|4 SENNIT_SPLIT=inner OMP_CANCELLATION=true IN_TASKS=1
+ * test: variant=innerauto threads=2|4 SENNIT_SPLIT=auto OMP_CANCELLATION=true IN_TASKS=1
  *
  * random_regions.c - random sequences of constructs in parallel regions, nested ones too, against
- * what one thread computes. All threads of a region draw the same sequence.
+ * what one thread computes. All threads of a region draw the same sequence. With IN_TASKS each
+ * region is encountered by a task: then it has one thread, or as many as it asks for.
  */
 #include "check.h"
 
@@ -388,39 +391,52 @@ static void construct(unsigned *state) {
 #pragma omp barrier
 }
 
+static void random_region(unsigned *state, int region, int usual, int in_task) {
+    const unsigned seed = next(state);
+    const int constructs = 1 + (int)(next(state) % 6);
+    long total = 0;
+    int most = usual, threads = 0;
+    if (region % 5 == 4) { /* a number that the environment has not chosen */
+        most = 3 + region % 4;
+        omp_set_num_threads(most);
+    }
+#pragma omp parallel reduction(+ : total)
+    {
+        unsigned mine = seed;
+#pragma omp single
+        threads = omp_get_num_threads();
+        for (int i = 0; i < constructs; ++i)
+            construct(&mine);
+        total += omp_get_thread_num() + 1;
+    }
+    CHECK(threads == most || (in_task && threads == 1));
+    CHECK(total == sum_to(threads + 1));
+    if (region % 7 == 0)
+        cancelled_region();
+    if (region % 7 == 3)
+        task_reduction();
+    if (region % 5 == 4)
+        omp_set_num_threads(usual);
+}
+
 int main(void) {
     const int regions = getenv("REGIONS") ? atoi(getenv("REGIONS")) : kRegions;
     const int usual = omp_get_max_threads();
     unsigned state = getenv("SEED") ? (unsigned)atoi(getenv("SEED")) : 12345;
     omp_init_lock(&g_lock);
     omp_init_nest_lock(&g_nest_lock);
-    omp_set_max_active_levels(2);
-    for (int region = 0; region < regions; ++region) {
-        const unsigned seed = next(&state);
-        const int constructs = 1 + (int)(next(&state) % 6);
-        long total = 0;
-        int most = usual, threads = 0;
-        if (region % 5 == 4) { /* a number that the environment has not chosen */
-            most = 3 + region % 4;
-            omp_set_num_threads(most);
-        }
-#pragma omp parallel reduction(+ : total)
-        {
-            unsigned mine = seed;
+    if (!getenv("IN_TASKS")) {
+        omp_set_max_active_levels(2);
+        for (int region = 0; region < regions; ++region)
+            random_region(&state, region, usual, 0);
+    } else {
+#pragma omp parallel
 #pragma omp single
-            threads = omp_get_num_threads();
-            for (int i = 0; i < constructs; ++i)
-                construct(&mine);
-            total += omp_get_thread_num() + 1;
+        for (int region = 0; region < regions; ++region) {
+#pragma omp task shared(state)
+            random_region(&state, region, omp_get_max_threads(), 1);
+#pragma omp taskwait
         }
-        CHECK(threads == most);
-        CHECK(total == sum_to(threads + 1));
-        if (region % 7 == 0)
-            cancelled_region();
-        if (region % 7 == 3)
-            task_reduction();
-        if (region % 5 == 4)
-            omp_set_num_threads(usual);
     }
     omp_destroy_lock(&g_lock);
     omp_destroy_nest_lock(&g_nest_lock);

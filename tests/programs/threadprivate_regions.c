@@ -2,6 +2,7 @@
  * build: compiler=gcc -- -lpthread # as thread-local storage
  * build: compiler=clang -fnoopenmp-use-tls group=printing -- -lpthread # through the runtime
  * test, kept: # stock libomp gives all threads that the program starts the first thread's copies
+ * run: omp.{program}.inner.clang.t{threads} compiler=clang threads=2|4 SENNIT_SPLIT=inner
  *
  * threadprivate_regions.c - a random sequence of regions whose threads keep threadprivate variables
  * (OpenMP 5.2, 5.2), against what a model says. Prints what the threads have in the end.

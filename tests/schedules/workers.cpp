@@ -127,7 +127,7 @@ void poll::start_timer(Timer &) {}
 void poll::stop_timer(Timer &) {}
 void task::rest_from_work(sched::Worker &) {}
 void task::go_on_working(sched::Worker &) {}
-omp::detail::Split omp::detail::g_split;
+omp::detail::SplitSettings omp::detail::g_split;
 void omp::end_split(const char *) {}
 bool omp::begin_exposed(Loop &, LoopHistory &, std::uint64_t, const LoopSchedule &,
                         const Member &) {

@@ -169,5 +169,51 @@ TEST(PartHistory, ItIsNeverWorseThanBefore) {
     }
 }
 
+// Inner regions: what is offered where nothing is known, where others take, and where nobody does.
+
+const void *function_number(std::size_t number) {
+    return &g_functions[number];
+}
+
+void run_untaken(InnerHistory &history, const void *function, int runs) {
+    for (int run = 0; run < runs; ++run)
+        history.record(function, history.offer(function, 0, 4, 3), 0);
+}
+
+TEST(InnerHistory, ARegionThatIsNotKnownIsCut) {
+    InnerHistory history;
+    EXPECT_FALSE(history.is_quiet(function_number(1), 0));
+    EXPECT_EQ(history.offer(function_number(1), 0, 4, 3), 3);
+    EXPECT_EQ(history.offer(function_number(1), 0, 4, 0), 0); // deeper down
+    EXPECT_EQ(history.offer(function_number(1), 2, 4, 0), 2);
+    EXPECT_EQ(history.offer(function_number(1), 9, 4, 0), 3);
+}
+
+TEST(InnerHistory, ARegionOfWhichNobodyTakesAnythingTurnsQuiet) {
+    InnerHistory history;
+    const void *const function = function_number(1);
+    run_untaken(history, function, balance::Exposure::kEnd);
+    EXPECT_FALSE(history.is_quiet(function_number(2), 0)); // another one
+    EXPECT_FALSE(history.is_quiet(function, 1));           // somebody is idle
+    int quiet = 0;
+    while (history.is_quiet(function, 0))
+        ++quiet;
+    EXPECT_EQ(quiet, InnerHistory::kProbeEvery - 1);
+    EXPECT_EQ(history.offer(function, 0, 4, 3), 1); // the probe
+    EXPECT_EQ(history.offer(function, 0, 4, 3), 0);
+    EXPECT_EQ(history.offer(function, 2, 4, 3), 2);
+}
+
+TEST(InnerHistory, ARegionWhoseThreadsAreTakenIsCutThoughNobodyIsIdle) {
+    InnerHistory history;
+    const void *const function = function_number(1);
+    run_untaken(history, function, balance::Exposure::kEnd);
+    EXPECT_TRUE(history.is_quiet(function, 0));
+    for (int run = 0; run < balance::Exposure::kLength; ++run)
+        history.record(function, 3, 3);
+    EXPECT_FALSE(history.is_quiet(function, 0));
+    EXPECT_EQ(history.offer(function, 0, 4, 3), 3);
+}
+
 } // namespace
 } // namespace sennit::omp

@@ -21,7 +21,8 @@ class VirtualTeamOfThree : public testing::Test {
     VirtualTeamOfThree() : adapted_(detail::g_split.adapts) {
         detail::g_split.adapts = true;
         team_ = make_team(kThreads, kWorkers);
-        team_->threads = VirtualTeam::make(*team_);
+        team_->threads = VirtualTeam::make(*team_, false);
+        team_->outermost = team_;
         team_->data = &function_;
     }
     ~VirtualTeamOfThree() override {

@@ -313,9 +313,10 @@ void RunOptions::add_options_to(CLI::App &command) {
     add(command, of_experts, "--split", split_, "THREADS",
         "threads for each of these, as the program sees it: who is done takes over what others "
         "have "
-        "not begun. auto: 8, offered as far as others took them lately. loops: threads stay as "
-        "they "
-        "are, loops are lent that `sennit cc` has let go (SENNIT_SPLIT)");
+        "not begun. auto: 8, offered as far as others took them lately, and of regions in tasks "
+        "and "
+        "regions, too. inner: of these alone. loops: threads stay as they are, loops are lent that "
+        "`sennit cc` has let go (SENNIT_SPLIT)");
     add(command, of_experts, "--virtual", virtual_, "HOW",
         "all ranks of a node in one address space, each with its own libraries and MPI; "
         "--virtual=fibers: there, ranks that wait for messages take turns without the kernel");
@@ -416,7 +417,7 @@ JobSpec RunOptions::make(const CommandLine &line) const {
     if (!threads_.empty())
         result.threads = parse_count("--threads", threads_, most_threads);
     if (!split_.empty())
-        result.split = split_ == "auto" || split_ == "loops"
+        result.split = split_ == "auto" || split_ == "inner" || split_ == "loops"
                            ? split_
                            : std::to_string(parse_count("--split", split_, most_split));
     if (!policy_.empty())

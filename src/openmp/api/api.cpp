@@ -70,17 +70,28 @@ void set_num_threads(int threads) {
     icvs_for_update(worker)->set_num_threads(omp::member_of(worker).team->level, &threads, 1);
 }
 
+int max_active_levels() {
+    const Icvs &icvs = *omp::here().task->icvs;
+    return icvs.cuts_inner ? global_icvs().supported_levels : icvs.max_active_levels;
+}
+
+void set_levels(int levels) {
+    IcvUpdate icvs = icvs_for_update(omp::here());
+    icvs->max_active_levels = levels;
+    icvs->cuts_inner = false;
+}
+
 void set_max_active_levels(int levels) {
     // Of numbers out of its range GCC's runtime says nothing.
     const int supported = global_icvs().supported_levels;
     if (levels >= 0)
-        icvs_for_update(omp::here())->max_active_levels = std::min(levels, supported);
+        set_levels(std::min(levels, supported));
     else if (supported == INT_MAX)
         warn("omp_set_max_active_levels(%d): not a number of levels; ignored", levels);
 }
 
 void set_nested(int nested) {
-    icvs_for_update(omp::here())->max_active_levels = nested ? global_icvs().supported_levels : 1;
+    set_levels(nested ? global_icvs().supported_levels : 1);
 }
 
 // omp_sched_t: the kind, with bit 31 for monotonic.
@@ -129,11 +140,10 @@ SENNIT_GET(int, omp_get_num_procs, sched::processors())
 SENNIT_GET(int, omp_in_parallel, in_parallel())
 SENNIT_GET(int, omp_get_dynamic, omp::here().task->icvs->dynamic)
 SENNIT_GET(int, omp_get_nested,
-           omp::here().task->icvs->max_active_levels > team_here().active_level &&
-               omp::here().task->icvs->max_active_levels > 1)
+           max_active_levels() > team_here().active_level && max_active_levels() > 1)
 SENNIT_GET(int, omp_get_level, team_here().level)
 SENNIT_GET(int, omp_get_active_level, team_here().active_level)
-SENNIT_GET(int, omp_get_max_active_levels, omp::here().task->icvs->max_active_levels)
+SENNIT_GET(int, omp_get_max_active_levels, max_active_levels())
 SENNIT_GET(int, omp_get_supported_active_levels, (omp::here(), global_icvs().supported_levels))
 SENNIT_GET(int, omp_get_thread_limit, omp::here().task->icvs->thread_limit)
 SENNIT_GET(int, omp_in_final, omp::here().task->is(Task::kFinal))

@@ -63,10 +63,17 @@ void read_num_threads(Icvs &icvs) {
     complain("OMP_NUM_THREADS", text, "a list of numbers of threads, each 1..32768", instead);
 }
 
+// Does the environment say how many levels of regions are active?
+bool says_levels(const Icvs &icvs) {
+    return icvs.nthreads_count > 1 || omp::bind_list().count > 1 ||
+           read_variable("OMP_MAX_ACTIVE_LEVELS") || read_variable("OMP_NESTED");
+}
+
 // Regions inside of others have as many threads as without.
 void split(Icvs &icvs) {
     const int threads = icvs.nthreads[0];
     const int split = std::min(omp::split_threads(threads), kNoThreadLimit);
+    icvs.cuts_inner = omp::split_inner() && !says_levels(icvs);
     if (split == threads)
         return;
     if (icvs.nthreads_count == 1)
@@ -394,6 +401,7 @@ bool change_setting(const char *name, const char *value) {
 }
 
 void icv_refuse_split(const char *why) {
+    g_icvs.initial.cuts_inner = false;
     if (const int threads = omp::refuse_split(why))
         g_icvs.initial.nthreads[0] = threads;
 }

@@ -30,6 +30,9 @@ struct Icvs {
     int nthreads[kMostNestedLists] = {1};
     int nthreads_count = 1;
     bool dynamic = false;
+    // SENNIT_SPLIT asks for it, and the program says nothing of levels: regions of all further
+    // levels are cut where that helps (team/inner_regions.h).
+    bool cuts_inner = false;
     int max_active_levels = 1;
     int thread_limit = kNoThreadLimit;
     int default_device = 0;

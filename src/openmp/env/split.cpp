@@ -7,6 +7,7 @@
 #include "openmp/env/environment.h"
 #include "tasks/program/objects.h"
 #include "tasks/program/senders.h"
+#include "tasks/sched/group.h"
 
 #include <atomic>
 #include <cstring>
@@ -14,7 +15,7 @@
 
 namespace sennit::omp {
 
-constinit detail::Split detail::g_split;
+constinit detail::SplitSettings detail::g_split;
 using detail::g_split;
 
 namespace {
@@ -37,9 +38,11 @@ int wanted(int threads) {
     const char *const text = config().split;
     if (*text == '\0')
         return 1;
-    if (std::strcmp(text, "auto") == 0) {
-        g_split.adapts = true;
-        return threads > 1 ? kAuto : 1;
+    const bool adapts = std::strcmp(text, "auto") == 0;
+    if (adapts || std::strcmp(text, "inner") == 0) {
+        g_split.adapts = adapts;
+        g_split.inner = threads > 1;
+        return adapts && threads > 1 ? kAuto : 1;
     }
     if (std::strcmp(text, "loops") == 0) {
         g_split.lends_loops = true;
@@ -49,7 +52,8 @@ int wanted(int threads) {
     const char *end = nullptr;
     if (parse_number(text, 1, kMostPerWorker, &number, &end) && *end == '\0')
         return static_cast<int>(number);
-    warn("SENNIT_SPLIT='%s' is neither auto nor loops nor a number from 1 to %ld: going on with 1",
+    warn("SENNIT_SPLIT='%s' is neither auto nor inner nor loops nor a number from 1 to %ld: going "
+         "on with 1",
          text, kMostPerWorker);
     return 1;
 }
@@ -67,7 +71,7 @@ bool allowed() {
 
 // A program finds what its threads keep only if its regions have as many threads as before.
 void end_size() {
-    if (!__atomic_load_n(&g_split.keeps_size, __ATOMIC_RELAXED))
+    if (g_split.workers != 0 && !__atomic_load_n(&g_split.keeps_size, __ATOMIC_RELAXED))
         set_threads_of_environment(g_split.workers);
 }
 
@@ -76,16 +80,21 @@ void end_size() {
 int split_threads(int threads) {
     static const int split = [threads] {
         const int asked = wanted(threads);
-        if (asked == 1)
+        if (asked == 1 && !g_split.inner)
             return 1;
         bool is_allowed = true;
         g_end.loads.look([&] { is_allowed = allowed(); });
+        g_split.inner = g_split.inner && is_allowed;
+        if (g_split.inner)
+            sched::count_idle_workers();
         return is_allowed ? asked : 1;
     }();
-    if (split == 1 || g_split.refused)
+    if (g_split.refused)
         return threads;
-    g_split.workers = threads;
-    let_regions_differ();
+    if (split > 1)
+        g_split.workers = threads;
+    if (splits_threads())
+        let_regions_differ();
     return threads * split;
 }
 
@@ -129,9 +138,11 @@ void keep_split_size() {
 }
 
 int refuse_split(const char *why) {
+    const bool splits = splits_threads();
     const int workers = std::exchange(g_split.workers, 0);
+    g_split.inner = false;
     g_split.refused = true;
-    if (workers > 0)
+    if (splits)
         warn("SENNIT_SPLIT=%s: %s: going on with 1", config().split, why);
     return workers;
 }

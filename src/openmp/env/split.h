@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SENNIT_SPLIT=K or auto: what asks for the environment's P threads gets K * P, which run on P
 // workers (openmp/team/virtual_team.h). For the program this is OMP_NUM_THREADS=K*P,P.
+// SENNIT_SPLIT=inner, or auto: regions inside of regions have several threads if idle workers can
+// run them (openmp/team/inner_regions.h). For the program this is a larger OMP_MAX_ACTIVE_LEVELS.
 #pragma once
 
 #include "base/compiler.h"
@@ -9,16 +11,17 @@ namespace sennit::omp {
 
 namespace detail {
 // What the environment says, and what has been found out since.
-struct Split {
+struct SplitSettings {
     int workers = 0;
     bool adapts = false;
+    bool inner = false;
     bool lends_loops = false;
     bool regions_differ = false;
     bool refused = false;
     bool keeps_size = false;
 };
 // Hidden: tested in memory by each region.
-[[gnu::visibility("hidden")]] extern Split g_split;
+[[gnu::visibility("hidden")]] extern SplitSettings g_split;
 } // namespace detail
 
 // Do regions pay for what few have: threads are split, a trace is recorded, tasks work for
@@ -43,6 +46,15 @@ inline int split_workers() {
 // auto: do workers offer others so many of their threads only as were taken lately?
 inline bool split_adapts() {
     return detail::g_split.adapts;
+}
+
+// inner, auto: are regions inside of regions cut?
+inline bool split_inner() {
+    return detail::g_split.inner;
+}
+// Are threads split at all, so that several of them share a worker?
+inline bool splits_threads() {
+    return split_workers() != 0 || split_inner();
 }
 
 // SENNIT_SPLIT=loops: threads are not split, but static loops that the plug-in has let go are.

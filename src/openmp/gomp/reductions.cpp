@@ -102,10 +102,13 @@ struct ReductionRegion {
     Function function; // first: see omp::Body
     void *data;
     std::uintptr_t *reductions;
+    int threads = 0; // that it has had: an inner region may not be cut
 };
 
 void reduction_body(omp::Member &member, void *argument) {
-    const auto &region = *static_cast<const ReductionRegion *>(argument);
+    auto &region = *static_cast<ReductionRegion *>(argument);
+    if (member.index == 0)
+        region.threads = member.team->size;
     sched::Worker &worker = *sched::Worker::self();
     Taskgroup group;
     task::begin_taskgroup(worker, group);
@@ -155,11 +158,12 @@ GOMP_API unsigned GOMP_parallel_reductions(Function function, void *data, unsign
                                            unsigned flags) {
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
-    const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
+    const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1,
+                                      reinterpret_cast<const void *>(function));
     ReductionRegion region{function, data, *static_cast<std::uintptr_t **>(data)};
     provide(region.reductions, nullptr, nullptr, static_cast<std::size_t>(size));
     omp::parallel(worker, SENNIT_SITE, size, reduction_body, &region);
-    return static_cast<unsigned>(size);
+    return static_cast<unsigned>(region.threads);
 }
 
 namespace sennit::gomp {

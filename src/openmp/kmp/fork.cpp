@@ -128,7 +128,7 @@ SENNIT_NOINLINE void run_announced(ompt::Site site, const Ident *location, Regio
                                    bool parallel) {
     sched::Worker &worker = omp::here();
     const Announced announced = std::exchange(t_announced, {});
-    const int size = omp::region_size(worker, announced.threads[0], parallel);
+    const int size = omp::region_size(worker, announced.threads[0], parallel, nullptr);
     if (parallel)
         check_strictness(location, announced, size);
     // The region inherits from the encountering task, which rests meanwhile.
@@ -138,7 +138,8 @@ SENNIT_NOINLINE void run_announced(ompt::Site site, const Ident *location, Regio
     if (announced.levels > 1)
         list_threads(listed, omp::member_of(worker).team->level, announced);
     task.icvs = &listed;
-    omp::parallel(worker, site, size, region.body, &region);
+    omp::parallel(worker, site, size, region.body, &region,
+                  announced.severity != 0 ? omp::Team::Kind::exact : omp::Team::Kind::region);
     restore(region.control);
     task.icvs = before;
 }
@@ -150,7 +151,9 @@ SENNIT_TOLD void run(ompt::Where auto site, const Ident *location, Region &regio
     sched::Worker &worker = omp::here();
     const int wanted = t_announced.levels ? t_announced.threads[0] : 0;
     t_announced.levels = 0;
-    omp::parallel(worker, site, omp::region_size(worker, wanted, parallel), region.body, &region);
+    const int size = omp::region_size(worker, wanted, parallel,
+                                      reinterpret_cast<const void *>(region.microtask));
+    omp::parallel(worker, site, size, region.body, &region);
     restore(region.control);
 }
 

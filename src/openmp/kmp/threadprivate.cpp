@@ -126,12 +126,14 @@ void drop_values(sched::Worker &worker) {
     g_variables.each([&worker](const Variable &variable) {
         if (!variable.is_split())
             return;
-        omp::home_of(worker).values.each_unused([&variable](omp::ThreadValues &thread) {
+        const auto drop = [&variable](omp::ThreadValues &thread) {
             if (void *const copy = thread.get(variable.number)) {
                 thread.set(variable.number, nullptr);
                 drop_copy(variable, copy);
             }
-        });
+        };
+        omp::home_of(worker).values.each_unused(drop);
+        omp::home_of(worker).inner_values.each_unused(drop);
     });
 }
 
@@ -172,7 +174,7 @@ Variable &first_use(void *data, std::size_t size, void ***cache) {
         sched::at_retirement(drop_retired);
         variable.copies = make_table(variable);
         variable.cached = variable.copies;
-        if (omp::split_workers() != 0) {
+        if (omp::splits_threads()) {
             variable.cached = make_table(variable);
             omp::keep_split_size();
         }

@@ -170,7 +170,7 @@ int idle_workers(const Team &team) {
 ExposedTaskloop *ExposedTaskloop::begin(sched::Worker &worker, const void *entry,
                                         std::uint64_t trip, std::uint64_t *tasks) {
     auto &team = *static_cast<Team *>(worker.task->team);
-    if (trip == 0 || !split_adapts() || !team.threads || ompt::on())
+    if (trip == 0 || !split_adapts() || !team.threads || team.is_inner() || ompt::on())
         return nullptr;
     workshares_of(team);
     LoopHistory &history = *history_of(team);

@@ -29,7 +29,7 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
     state.word.store(0, std::memory_order_relaxed);
     state.workers = 0;
     if (SENNIT_UNLIKELY(team.threads != nullptr)) {
-        state.workers = team.workers;
+        state.workers = team.is_inner() ? 0 : team.workers;
         LoopHistory *const history = history_of(team);
         if (history && begin_exposed(state, *history, count, schedule, member))
             return;
@@ -253,7 +253,7 @@ void abandon(DoacrossShare &share) {
 // Two threads may come at the same time.
 SENNIT_NOINLINE Workshares &make_workshares(Team &team) {
     const std::size_t each = team.size > 1 ? static_cast<std::size_t>(team.size) : 0;
-    const bool exposes = team.threads && split_adapts();
+    const bool exposes = team.threads && split_adapts() && !team.is_inner();
     const std::size_t history_at =
         sizeof(Workshares) + Workshares::kRing * each * sizeof(StealableRange);
     const std::size_t size = history_at + (exposes ? sizeof(LoopHistory) : 0);

@@ -174,7 +174,7 @@ constinit Bindings g_bindings;
 
 void note_own_binding(bool of_caller, std::size_t bytes, const cpu_set_t *set) {
     sched::Worker *const worker = sched::Worker::self();
-    if (split_workers() == 0 || !worker || !worker->slot)
+    if (!splits_threads() || !worker || !worker->slot)
         return;
     const Member &member = member_of(*worker);
     const Team &team = *member.team;

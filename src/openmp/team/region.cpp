@@ -63,6 +63,33 @@ SENNIT_COLD void trace_begin(Team &team) {
     begin_traced_part(team);
 }
 
+Team *outermost_of(Team &team) {
+    return team.outer->active_level > 0 ? team.outer->outermost : &team;
+}
+
+// How many threads a region has, and whose workers run them.
+struct Shape {
+    int size;
+    Split split = Split::none;
+    InnerOffer offer{};
+};
+
+// Of a region that asks for `size` threads where threads are split.
+Shape shape_of(sched::Worker &worker, int size, const void *data, Team::Kind kind) {
+    const Team &outer = *member_of(worker).team;
+    if (kind > Team::Kind::opened || size == 1)
+        return {size};
+    if (outer.active_level == 0)
+        return {size, size > split_workers() && split_workers() != 0 && !split_ends()
+                          ? Split::outer
+                          : Split::none};
+    if (!worker.task->icvs->cuts_inner)
+        return {size};
+    const InnerOffer offer =
+        offer_inner(worker, outer, size, function_of(data), kind == Team::Kind::exact);
+    return offer.threads == 0 ? Shape{1} : Shape{size, Split::inner, offer};
+}
+
 template <unsigned kExtras>
 [[gnu::always_inline]] inline Team &start_region(sched::Worker &worker, int size, Body body,
                                                  void *data, Team::Kind kind) {
@@ -70,9 +97,9 @@ template <unsigned kExtras>
     const int level = encountering.team->level + 1;
     if (level > 1) // tasks outside of regions start when they are made
         worker.slot->note_control(worker.task);
-    const bool is_virtual =
-        kExtras == kVirtual && becomes_virtual(*encountering.team, size, kind) && !split_ends();
-    Team &team = take_team(worker, team_key(size, is_virtual), level);
+    const Shape shape = kExtras == kVirtual ? shape_of(worker, size, data, kind) : Shape{size};
+    const bool is_virtual = kExtras == kVirtual && shape.split != Split::none;
+    Team &team = take_team(worker, shape.size, shape.split, level);
     const int workers = kExtras == kVirtual ? team.workers : team.size;
     team.in_use = true;
     team.kind = kind;
@@ -96,8 +123,12 @@ template <unsigned kExtras>
         team.cancelled.store(false, std::memory_order_relaxed);
     if (kExtras == kTool)
         ompt::parallel_begin(worker, team);
-    if (is_virtual)
+    if (kExtras == kVirtual)
+        team.outermost = outermost_of(team);
+    if (is_virtual) {
+        team.threads->note_offer(shape.offer);
         team.threads->begin(team);
+    }
     if (kExtras != kNone && SENNIT_UNLIKELY(trace::on()))
         trace_begin(team);
     if (workers > 1) {
@@ -181,20 +212,42 @@ void join(sched::Worker &worker) {
     }
 }
 
-void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
-    if (extras() != kNone) {
-        Team &team = fork(worker, size, body, data, kind);
-        body(team.member(0), data);
-        return join(worker);
-    }
+static SENNIT_COLD void run_with_extras(sched::Worker &worker, int size, Body body, void *data,
+                                        Team::Kind kind) {
+    Team &team = fork(worker, size, body, data, kind);
+    body(team.member(0), data);
+    join(worker);
+}
+
+// A region of one thread has nothing of threads that are split.
+static SENNIT_NOINLINE void run_where_regions_differ(sched::Worker &worker, int size, Body body,
+                                                     void *data, Team::Kind kind) {
+    if (size != 1 || ompt::on() || observed::by(observed::kTrace | observed::kAccounts))
+        return run_with_extras(worker, size, body, data, kind);
+    Team &team = start_region<kNone>(worker, 1, body, data, kind);
+    team.outermost = outermost_of(team);
+    body(team.member(0), data);
+    end_region<kNone>(worker);
+}
+
+static SENNIT_NOINLINE void run_region(sched::Worker &worker, int size, Body body, void *data,
+                                       Team::Kind kind) {
     Team &team = start_region<kNone>(worker, size, body, data, kind);
     body(team.member(0), data);
     end_region<kNone>(worker);
 }
 
-void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data) {
+// It jumps to one of them: neither pays for what the other one keeps in registers.
+void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+    if (SENNIT_UNLIKELY(extras() != kNone))
+        return run_where_regions_differ(worker, size, body, data, kind);
+    run_region(worker, size, body, data, kind);
+}
+
+void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data,
+                   Team::Kind kind) {
     const ompt::InRoutine routine(site);
-    parallel(worker, size, body, data);
+    parallel(worker, size, body, data, kind);
 }
 
 void begin_serialized_told(ompt::Site site, void *const *frame) {
@@ -256,20 +309,42 @@ bool barrier(sched::Worker &worker) {
     return team.cancelled.load(std::memory_order_relaxed);
 }
 
-int region_size(sched::Worker &worker, int wanted, bool parallel) {
+// An inner region that is not cut: there is nothing more to look at.
+[[gnu::always_inline]] static inline bool is_quiet(const sched::Worker &worker, const Team &outer,
+                                                   const void *function) {
+    const auto *const home = static_cast<const Home *>(worker.room);
+    return home && home->inner &&
+           home->inner->is_quiet(function, outer.outermost->idle.load(std::memory_order_relaxed));
+}
+
+[[gnu::always_inline]] static inline int asked_size(const Team &team, const Icvs &icvs,
+                                                    int wanted) {
+    int size = wanted > 0 ? wanted : next_size(team, icvs);
+    if (icvs.dynamic && size > sched::processors())
+        size = sched::processors();
+    return icvs.has_thread_limit() ? team.contention->reserve(size, icvs.thread_limit)
+                                   : std::min(size, kNoThreadLimit);
+}
+
+// Beyond max-active-levels-var, where inner regions are cut.
+static SENNIT_NOINLINE int size_of_inner(const sched::Worker &worker, int wanted,
+                                         const void *function) {
+    const Team &team = *static_cast<const Member *>(worker.slot)->team;
+    return is_quiet(worker, team, function) ? 1 : asked_size(team, *worker.task->icvs, wanted);
+}
+
+int region_size(sched::Worker &worker, int wanted, bool parallel, const void *function) {
     const Icvs &icvs = *worker.task->icvs;
     const Team &team = *member_of(worker).team;
     if (ompt::on())
         ompt::t_thread.requested = static_cast<unsigned>(!parallel    ? 1
                                                          : wanted > 0 ? wanted
                                                                       : next_size(team, icvs));
-    if (!parallel || team.active_level >= icvs.max_active_levels)
+    if (!parallel)
         return 1;
-    int size = wanted > 0 ? wanted : next_size(team, icvs);
-    if (icvs.dynamic && size > sched::processors())
-        size = sched::processors();
-    return icvs.has_thread_limit() ? team.contention->reserve(size, icvs.thread_limit)
-                                   : std::min(size, kNoThreadLimit);
+    if (team.active_level < icvs.max_active_levels)
+        return asked_size(team, icvs, wanted);
+    return icvs.cuts_inner ? size_of_inner(worker, wanted, function) : 1;
 }
 
 void regions_after_fork_in_child() {
@@ -393,10 +468,10 @@ bool disband_unused(Home &home) {
 
 // A team on up to `workers` of them, ready to fork: its threads begin with its first region.
 // `size`: of so many threads. 0: of as many as it has workers, if that is more than one each.
-Team *assemble(Home &home, int size, int workers) {
+Team *assemble(Home &home, int size, int workers, Split split) {
     Team *team = make_team(std::max(size, workers), workers);
     if (workers < size)
-        team->threads = VirtualTeam::make(*team);
+        team->threads = VirtualTeam::make(*team, split == Split::inner);
     if (workers > 1)
         team->fork.note_recruits();
     for (int i = 1; i < workers; ++i) {
@@ -411,21 +486,44 @@ Team *assemble(Home &home, int size, int workers) {
         for (int missing = i; missing < workers; ++missing)
             team->at_home.fetch_add(1, std::memory_order_relaxed);
         disband(team);
-        return assemble(home, size, i);
+        return assemble(home, size, i, split);
     }
     return team;
 }
 
 } // namespace
 
-Team &find_team(sched::Worker &worker, int key, int level) {
+namespace {
+
+Team *assemble(Home &home, int size, Split split) {
+    switch (split) {
+    case Split::none:
+        return assemble(home, 0, size, split);
+    case Split::outer:
+        return assemble(home, size, split_workers(), split);
+    case Split::inner:
+        break;
+    }
+    return assemble(home, size, 1, split);
+}
+
+// Helpers of the last region may still be there (inner_regions.h). Acquire: pairs with the release
+// of those that have left.
+bool is_busy(const Team &team) {
+    return team.in_use || team.visitors.load(std::memory_order_acquire) != 0;
+}
+
+} // namespace
+
+Team &find_team(sched::Worker &worker, int size, Split split, int level) {
+    const int key = team_key(size, split);
     Home &home = home_of(worker);
     int unused = 0;
     Team **oldest = nullptr;
     Team **fitting = nullptr;
     for (Team **at = &home.cached; *at; at = &(*at)->next_cached) {
         Team *team = *at;
-        if (team->in_use)
+        if (is_busy(*team))
             continue;
         // A team of this level is better. Its threads are where they belong, and have the teams
         // that they need for the next level.
@@ -449,9 +547,9 @@ Team &find_team(sched::Worker &worker, int key, int level) {
         *oldest = team->next_cached;
         disband(team);
     }
-    Team *team = key < 0 ? assemble(home, -key, split_workers()) : assemble(home, 0, key);
+    Team *team = assemble(home, size, split);
     team->asked = key;
-    team->kept_values = &home.values;
+    team->kept_values = split == Split::inner ? &home.inner_values : &home.values;
     team->next_cached = home.cached;
     home.cached = team;
     return *team;
@@ -572,11 +670,17 @@ bool is_initial_thread() {
 void team_after_fork_in_child() {
     sched::Worker *worker = sched::Worker::self();
     regions_after_fork_in_child();
+    if (worker && worker->slot)
+        if (Team *const outermost = member_of(*worker).team->outermost) {
+            outermost->inner.after_fork_in_child();
+            outermost->idle.store(0, std::memory_order_relaxed);
+        }
     g_initial_teams.store(nullptr, std::memory_order_relaxed);
     if (worker && worker->room) {
         Home &home = home_of(*worker);
         home.cached = nullptr; // their threads stayed in the parent
         home.values.after_fork_in_child();
+        home.inner_values.after_fork_in_child();
         if (home.initial) {
             home.initial->next_initial = nullptr;
             g_initial_teams.store(home.initial, std::memory_order_relaxed);

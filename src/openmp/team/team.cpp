@@ -128,7 +128,7 @@ ThreadValues *values_here(sched::Worker &worker) {
         thread = thread->team->encountering;
     // Above 0: a free agent has no number in the team.
     Team &team = *thread->team;
-    if (thread->index <= 0 || team.active_level != 1 || !team.is_region())
+    if (thread->index <= 0 || (team.active_level != 1 && !team.threads) || !team.is_region())
         return nullptr;
     ValueSet *const set = team.values.load(std::memory_order_acquire);
     return &(set ? *set : team.kept_values->take(team.values, team.size)).threads[thread->index];

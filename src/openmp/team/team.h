@@ -15,6 +15,7 @@
 #include "openmp/env/affinity.h"
 #include "openmp/env/icv.h"
 #include "openmp/events/events.h"
+#include "openmp/team/inner_regions.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/thread_values.h"
 #include "tasks/sched/threads.h"
@@ -82,7 +83,8 @@ struct Iterations {
 
 struct Team;
 struct Member;
-class VirtualTeam; // virtual_team.h
+class InnerHistory; // virtual_team.h
+class VirtualTeam;  // virtual_team.h
 
 // A wait on a member's cell, with a count of the members that wait. Derived classes say what the
 // wait is for. A wake-up may be meant for another wait of the same member, so a member looks again.
@@ -209,12 +211,17 @@ struct Team final : sched::Group {
     std::uint32_t inherited = 0; // Task::kHandsOn, if the encountering task has it
     enum class Kind : std::uint8_t {
         region,
+        exact,   // the same, of so many threads as are asked for
         opened,  // a region; the program itself calls the part of its first thread
         initial, // one thread that begins a contention group
         league,  // the threads that run the initial teams of a league
     };
     Kind kind = Kind::region;
     bool is_region() const { return kind <= Kind::opened; }
+    // The team of the active region around all others, whose idle workers help in inner regions;
+    // null where threads are not split. In that team: the inner regions.
+    Team *outermost = nullptr;
+    InnerRegions inner;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many have gone home
     // The threads begin with their maker's floating-point control, as new threads of the system do.
@@ -249,6 +256,7 @@ struct Team final : sched::Group {
         if (TeamExtension *const extension = workshares.load(std::memory_order_acquire))
             extension->reset(*this);
     }
+    bool is_inner() const { return threads && outermost != this; }
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
     void settle() override;
     bool can_settle() const override;
@@ -275,8 +283,9 @@ inline Member &member_of(sched::Worker &worker) {
 
 // The number of threads of a region that asks for `wanted` threads (0: nthreads-var) with
 // if(`parallel`). The caller has to fork() a region of this size, because the threads count against
-// the thread limit from now on.
-int region_size(sched::Worker &worker, int wanted, bool parallel);
+// the thread limit from now on. `function`: the region's; null: it is not to have one thread only
+// because it is an inner region that is not cut (inner_regions.h).
+int region_size(sched::Worker &worker, int wanted, bool parallel, const void *function);
 
 // Where threads are split: what the calling thread keeps from region to region. Null: its worker's
 // number tells it from all other threads.
@@ -293,12 +302,13 @@ void parallel(sched::Worker &worker, int size, Body body, void *data,
               Team::Kind kind = Team::Kind::region);
 
 // The same for front doors. The program has called at `site`.
-void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data);
+void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data,
+                   Team::Kind kind);
 SENNIT_TOLD void parallel(sched::Worker &worker, ompt::Where auto site, int size, Body body,
-                          void *data) {
+                          void *data, Team::Kind kind = Team::Kind::region) {
     if (ompt::on())
-        return parallel_told(worker, site, size, body, data);
-    parallel(worker, size, body, data);
+        return parallel_told(worker, site, size, body, data, kind);
+    parallel(worker, size, body, data, kind);
 }
 // Begin and end a region of one thread. The program calls its body between the two. `frame` is
 // where the routine has kept the program's frame pointer, if it had one.
@@ -384,23 +394,34 @@ struct Home {
     Team *initial = nullptr; // for a thread of the program
     Team *cached = nullptr;  // a list, the most recently used first
     ValueSets values;        // of threads of its regions
+    ValueSets
+        inner_values; // the same of inner ones: a thread may ask there before one outside does
+    InnerHistory *inner = nullptr;
 };
 Home &home_of(sched::Worker &worker);
 
-// The key by which hot teams are found: the number of threads, negative for a virtual team.
-inline int team_key(int size, bool is_virtual) {
-    return SENNIT_UNLIKELY(is_virtual) ? -size : size;
+// Which workers a team's threads have: each its own one, or all those of a virtual team, or all the
+// one that encountered the region (inner_regions.h).
+enum class Split : std::uint8_t { none, outer, inner };
+
+// The key by which hot teams are found.
+inline int team_key(int size, Split split) {
+    constexpr int kInner = 1 << 30;
+    return SENNIT_LIKELY(split == Split::none) ? size
+           : split == Split::outer             ? -size
+                                               : -size - kInner;
 }
 
 // Find a hot team that is not in use, or make a new one. It has fewer threads if there are not so
 // many.
-Team &find_team(sched::Worker &worker, int key, int level);
-inline Team &take_team(sched::Worker &worker, int key, int level) {
+Team &find_team(sched::Worker &worker, int size, Split split, int level);
+inline Team &take_team(sched::Worker &worker, int size, Split split, int level) {
     const auto *home = static_cast<const Home *>(worker.room);
     if (Team *last = home ? home->cached : nullptr;
-        last && !last->in_use && last->asked == key && last->level == level)
+        split != Split::inner && last && !last->in_use && last->asked == team_key(size, split) &&
+        last->level == level)
         return *last;
-    return find_team(worker, key, level);
+    return find_team(worker, size, split, level);
 }
 
 } // namespace sennit::omp

@@ -8,7 +8,8 @@
 // A region's threads have a set of values, which the maker of the region keeps. Thread 0 is the
 // encountering thread, which has its own. There are several sets only if several regions of one
 // maker run at the same time: a target region in a region begins anew, so regions in it are split,
-// too. Nested regions have none: their threads have a worker each.
+// too. Inner regions that are cut (inner_regions.h) have sets apart. Other nested regions have
+// none: their threads have a worker each.
 //
 // Invariant: a set belongs to one region that runs, or to none. What a number has is touched only
 // by the worker that runs this thread; fork and join order regions. So only taking a set needs a

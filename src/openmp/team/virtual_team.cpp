@@ -31,9 +31,9 @@ std::uint64_t worked_ns(sched::Worker &worker) {
 
 } // namespace
 
-VirtualTeam *VirtualTeam::make(Team &team) {
+VirtualTeam *VirtualTeam::make(Team &team, bool inner) {
     const auto workers = static_cast<std::size_t>(team.workers);
-    const bool adapts = split_adapts();
+    const bool adapts = split_adapts() && !inner;
     const std::size_t regions_at = sizeof(VirtualTeam) + workers * sizeof(Lane);
     const std::size_t parts_at = regions_at + (adapts ? workers * sizeof(RegionHistory) : 0);
     const std::size_t own_at = parts_at + PartHistory::size_for(team.workers, team.size);
@@ -44,15 +44,15 @@ VirtualTeam *VirtualTeam::make(Team &team) {
     void *memory = std::aligned_alloc(kCacheLine, (size + kCacheLine - 1) & ~(kCacheLine - 1));
     if (!memory)
         fatal("no memory for a team of threads (%zu bytes): lower SENNIT_SPLIT", size);
-    auto *made = new (memory) VirtualTeam(team);
-    made->lanes_ = reinterpret_cast<Lane *>(made + 1);
     auto *const bytes = static_cast<std::byte *>(memory);
+    auto *const lanes = reinterpret_cast<Lane *>(bytes + sizeof(VirtualTeam));
+    auto *made = new (memory) VirtualTeam(team, lanes);
     auto *regions = reinterpret_cast<RegionHistory *>(bytes + regions_at);
     auto *own = reinterpret_cast<int *>(bytes + own_at);
     for (int i = 0; i < team.workers; ++i) {
-        new (&made->lanes_[i]) Lane;
+        new (&lanes[i]) Lane;
         if (adapts)
-            made->lanes_[i].regions = new (&regions[i]) RegionHistory;
+            lanes[i].regions = new (&regions[i]) RegionHistory;
         own[i] = first_of(i, team);
         static_cast<Member *>(team.slots[own[i]])->lane = i;
     }
@@ -80,7 +80,8 @@ void VirtualTeam::note_unbegun(Team &team) {
 // A thief that finds nothing before the others have come says so.
 void VirtualTeam::begin(const Team &team) {
     sched::note_unbegun(1);
-    exhausted_.store(false, std::memory_order_relaxed);
+    regions_.fetch_add(1, std::memory_order_relaxed);
+    exhausted_.store(is_inner(), std::memory_order_relaxed); // or there is another worker
     any_taken_.store(false, std::memory_order_relaxed);
     any_waited_.store(false, std::memory_order_relaxed);
     parts_->begin(function_of(team));
@@ -90,6 +91,8 @@ void VirtualTeam::begin(const Team &team) {
 }
 
 void VirtualTeam::end() {
+    if (is_inner())
+        end_inner();
     spares_.end();
     if (SENNIT_UNLIKELY(sched::shares_cores())) {
         last_took_ = ticks() - began_;
@@ -104,6 +107,8 @@ void VirtualTeam::end() {
 // is this region's, which is complete: we have seen it begin.
 void VirtualTeam::begin_part(sched::Worker &worker, Team &team, const Member &mine) {
     Lane &lane = lanes_[mine.lane];
+    if (is_inner())
+        return begin_inner(lane);
     const std::uint64_t first = parts_->first(mine.lane);
     const std::uint64_t last = parts_->last(mine.lane);
     if (lane.regions) {
@@ -118,6 +123,22 @@ void VirtualTeam::begin_part(sched::Worker &worker, Team &team, const Member &mi
     note_unbegun(team);
     if (SENNIT_UNLIKELY(sched::shares_cores()) && last_took_ > 2 * help_after())
         call_helpers(static_cast<int>(last - first));
+}
+
+// All threads but the maker's first. Each idle worker that comes calls the next one.
+void VirtualTeam::begin_inner(Lane &lane) {
+    lane.range.refill(0, static_cast<std::uint64_t>(team_.size) - 1);
+    team_.outermost->inner.add(offered_);
+    sched::announce_work(*team_.outermost);
+}
+
+// All have arrived: the range is empty.
+void VirtualTeam::end_inner() {
+    team_.outermost->inner.remove(offered_);
+    const auto taken = team_.size - 1 - static_cast<int>(lanes_->range.stopped_at());
+    if (inner_.history)
+        inner_.history->record(function(), inner_.threads, taken);
+    trace_offer(team_, inner_.threads, taken);
 }
 
 // Where processes share cores, between two threads of a worker: is its core to be left, and could
@@ -385,13 +406,8 @@ void VirtualTeam::run_spare(sched::Worker &worker) {
 
 // In the slot of the first thread that it runs, as a worker does in that of its own thread. If
 // tasks are left in the slot, or suspended on the caller's stacks, it stays until the join.
-void VirtualTeam::help(sched::Worker &worker) {
+void VirtualTeam::run_as_guest(sched::Worker &worker, Member &mine, std::uint64_t place) {
     Team &team = team_;
-    std::uint64_t place = 0;
-    if (!take_from_others(&place))
-        return;
-    any_taken_.store(true, std::memory_order_relaxed);
-    Member &mine = team.member(parts_->thread_of(place));
     worker.enter(mine);
     begin_traced_part(team);
     const bool watched = are_watched();
@@ -404,7 +420,8 @@ void VirtualTeam::help(sched::Worker &worker) {
     worker.task = &mine.implicit;
     worker.slot = &mine;
     const std::uint32_t seen = team.barrier.epoch();
-    if (worker.has_parked() || mine.ready() != 0) {
+    if (team.has_tasks.load(std::memory_order_relaxed) &&
+        (worker.has_parked() || mine.ready() != 0)) {
         arrive(team, Team::kJoin, ended);
         pass(worker, mine, team.barrier, seen);
         worker.leave(mine);
@@ -412,8 +429,29 @@ void VirtualTeam::help(sched::Worker &worker) {
         worker.leave(mine);
         arrive(team, Team::kJoin, ended);
     }
+}
+
+void VirtualTeam::help(sched::Worker &worker) {
+    std::uint64_t place = 0;
+    if (!take_from_others(&place))
+        return;
+    any_taken_.store(true, std::memory_order_relaxed);
+    run_as_guest(worker, team_.member(parts_->thread_of(place)), place);
     worker.task = nullptr;
     worker.slot = nullptr;
+}
+
+// The team goes on to another region when it has no visitors.
+void VirtualTeam::help_idle(sched::Worker &worker, sched::Slot &mine, std::uint64_t place) {
+    Team &team = team_;
+    team.visit();
+    Member &guest = team.member(parts_->thread_of(place));
+    guest.domain = mine.domain;
+    const fiber::FpControl control = fiber::fp_control();
+    run_as_guest(worker, guest, place);
+    fiber::set_fp_control(control);
+    worker.slot = &mine;
+    team.leave();
 }
 
 std::uint64_t VirtualTeam::unbegun() const {
@@ -429,7 +467,7 @@ const void *VirtualTeam::function() const {
 
 std::uint64_t VirtualTeam::trail() const {
     std::uint64_t trail =
-        hash_after(team_.fork.epoch(),
+        hash_after(regions_.load(std::memory_order_relaxed),
                    static_cast<std::uint64_t>(team_.arrived.load(std::memory_order_relaxed)));
     for (const Lane *lane = lanes_; lane != lanes_ + workers_; ++lane)
         trail = hash_after(hash_after(trail, lane->range.stopped_at()), lane->range.left());
@@ -438,11 +476,22 @@ std::uint64_t VirtualTeam::trail() const {
 
 bool Team::has_unbegun(const sched::Slot &mine) const {
     const auto &member = static_cast<const Member &>(mine);
-    return threads && member.lane >= 0 && threads->has_any(member);
+    return (threads && member.lane >= 0 && threads->has_any(member)) ||
+           (inner.any() && !mine.is_late());
 }
 
 bool Team::begin_one(sched::Worker &worker, sched::Slot &mine) {
-    return threads->run_one(worker, *this, static_cast<Member &>(mine));
+    auto &member = static_cast<Member &>(mine);
+    if (threads && member.lane >= 0 && threads->run_one(worker, *this, member))
+        return true;
+    std::uint64_t place = 0;
+    OfferedRegion *const region = inner.take([&] { return !mine.is_late(); }, &place);
+    if (!region)
+        return false;
+    if (inner.any())
+        sched::announce_work(*this);
+    region->threads.help_idle(worker, mine, place);
+    return true;
 }
 
 namespace {

@@ -40,6 +40,7 @@
 
 #include "decide/objects/problem.h"
 #include "openmp/env/split.h"
+#include "openmp/team/inner_regions.h"
 #include "openmp/team/spare_threads.h"
 #include "openmp/team/stealable_range.h"
 #include "openmp/team/team.h"
@@ -183,17 +184,52 @@ class RegionHistory {
     std::array<balance::Exposure, kPlaces> exposures_{};
 };
 
-// Will a region of `size` threads that a thread of `outer` encounters have more threads than
-// workers?
-inline bool becomes_virtual(const Team &outer, int size, Team::Kind kind) {
-    return SENNIT_UNLIKELY(split_workers() != 0) && size > split_workers() &&
-           outer.active_level == 0 && kind <= Team::Kind::opened;
-}
+// What a worker remembers of the inner regions that it has encountered (inner_regions.h): of the
+// threads that they offered, how many others took. Regions are told apart by their function.
+//
+// A region is quiet if it is known that others do not take any of its threads. While no worker is
+// idle, it has one thread, and nothing more is looked at. Only each 256th of the worker's quiet
+// regions is cut, as a probe.
+//
+// It is not shared: each worker has its own.
+class InnerHistory {
+  public:
+    static constexpr int kProbeEvery = 256;
+
+    InnerHistory() { quiet_.fill(this); } // no function has this address
+    bool is_quiet(const void *function, int idle) {
+        return idle == 0 && quiet_[index_of(function)] == function && ++runs_ < kProbeEvery;
+    }
+    // If it is not: how many of its `size` threads does it offer? If it is not known, as many as
+    // `at_first`.
+    int offer(const void *function, int idle, int size, int at_first);
+    void record(const void *function, int offered, int taken);
+
+  private:
+    static constexpr std::size_t kPlaces = 64;
+    static std::size_t index_of(const void *function) {
+        return reinterpret_cast<std::uintptr_t>(function) / 16 % kPlaces;
+    }
+
+    int runs_ = 0;                              // of quiet regions since the last probe
+    std::array<const void *, kPlaces> quiet_{}; // of those that lead here, the last one
+    RegionHistory regions_;
+};
+
+// What an inner region is to offer of its threads. Where it offers none, it has one.
+struct InnerOffer {
+    InnerHistory *history = nullptr; // null: it is not recorded
+    int threads = 0;
+};
+// The worker encounters a region of `size` threads in `outer`. `exact`: it is to have so many.
+InnerOffer offer_inner(sched::Worker &worker, const Team &outer, int size, const void *function,
+                       bool exact);
 
 class VirtualTeam final : public Unbegun {
   public:
-    // Make it, for as long as the team lives. Null: the team has no more threads than workers.
-    static VirtualTeam *make(Team &team);
+    // Make it, for as long as the team lives. An inner region's has no history of its own
+    // (inner_regions.h).
+    static VirtualTeam *make(Team &team, bool inner);
     static void drop(VirtualTeam *threads);
 
     // The number of a worker's own thread, with which it begins.
@@ -204,6 +240,8 @@ class VirtualTeam final : public Unbegun {
     // begin(): a region begins. end(): it has ended.
     void begin(const Team &team);
     void end();
+    // The region that will begin is an inner one.
+    void note_offer(const InnerOffer &offer) { inner_ = offer; }
 
     // The worker's part in a region begins. By then all that the region's threads need is there.
     void begin_part(sched::Worker &worker, Team &team, const Member &mine);
@@ -218,6 +256,9 @@ class VirtualTeam final : public Unbegun {
     }
     void run_spare(sched::Worker &worker) override;
     void help(sched::Worker &worker) override;
+    // The same of an inner region, for an idle worker of the outermost one: it has a slot there,
+    // `mine`, and has taken the first thread that it runs.
+    void help_idle(sched::Worker &worker, sched::Slot &mine, std::uint64_t place);
     std::uint64_t unbegun() const override;
     std::uint64_t trail() const override;
     const void *function() const override;
@@ -229,9 +270,6 @@ class VirtualTeam final : public Unbegun {
     }
 
   private:
-    explicit VirtualTeam(Team &team) : team_(team), workers_(team.workers), spares_(*this) {}
-    ~VirtualTeam() = default;
-
     // What each worker has, found by Member::lane.
     struct Lane {
         StealableRange range; // of threads that have not begun, by PartHistory::thread_of()
@@ -246,6 +284,11 @@ class VirtualTeam final : public Unbegun {
     };
     enum class From { offered, all };
 
+    VirtualTeam(Team &team, Lane *lanes)
+        : team_(team), workers_(team.workers), lanes_(lanes), offered_(*this, lanes->range),
+          spares_(*this) {}
+    ~VirtualTeam() = default;
+
     void offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last);
     void record(Lane &lane) const;
     bool take(Lane &lane, std::uint64_t *place) const;
@@ -255,6 +298,10 @@ class VirtualTeam final : public Unbegun {
     bool waits_idle(const Team &team, const Lane &lane) const;
     void note_unbegun(Team &team);
     bool take_from_others(std::uint64_t *place);
+    void run_as_guest(sched::Worker &worker, Member &mine, std::uint64_t place);
+    bool is_inner() const { return inner_.threads > 0; }
+    void begin_inner(Lane &lane);
+    void end_inner();
     void pass_member(sched::Worker &worker, const Lane &lane) const;
     static void start(sched::Worker &worker, Team &team, Member &mine, Member &member);
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
@@ -274,8 +321,11 @@ class VirtualTeam final : public Unbegun {
     // A thief has found nothing to steal, and nobody has put anything into a range since.
     alignas(kCacheLine) std::atomic<bool> exhausted_{true};
     std::atomic<int> waiting_{0}; // workers in stays_idle(): a hint
-    Lane *lanes_ = nullptr;       // one for each worker
+    Lane *const lanes_;           // one for each worker
     PartHistory *parts_ = nullptr;
+    InnerOffer inner_; // of an inner region; else none
+    OfferedRegion offered_;
+    std::atomic<std::uint64_t> regions_{0}; // that have begun
     // What happened in this region. Read when all have arrived at its join.
     alignas(kCacheLine) std::atomic<bool> any_taken_{false};
     std::atomic<bool> any_waited_{false};
@@ -288,11 +338,14 @@ class VirtualTeam final : public Unbegun {
 // Tells the trace which worker has a part in which region.
 
 // The region's function (see Body). Null: it is not known.
-inline const void *function_of(const Team &team) {
+inline const void *function_of(const void *data) {
     const void *function = nullptr;
-    if (team.data)
-        std::memcpy(&function, team.data, sizeof function);
+    if (data)
+        std::memcpy(&function, data, sizeof function);
     return function;
+}
+inline const void *function_of(const Team &team) {
+    return function_of(team.data);
 }
 
 inline void begin_traced_part(const Team &team) {
