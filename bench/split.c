@@ -2,11 +2,13 @@
  *
  * split.c - what SENNIT_SPLIT gains and costs: regions of one static loop.
  *
- * split triangular|balanced|empty|bare ITERATIONS REGIONS prints "imbalance=PERCENT threads=N
- * checksum=X": the processor time of the busiest kernel thread in the loops, against the mean.
- * empty: the loop does nothing, to count the instructions of a region; bare: there is no loop, to
- * count the runtime's alone. The checksum depends on the number of threads alone: partial sums are
- * added by thread number.
+ * split triangular|balanced|empty|bare|inner|sleeping ITERATIONS REGIONS prints "imbalance=PERCENT
+ * threads=N checksum=X": the processor time of the busiest kernel thread in the loops, against the
+ * mean. empty: the loop does nothing, to count the instructions of a region; bare: there is no
+ * loop, to count the runtime's alone; inner: the same in a region of two threads, of which the
+ * other one is blocked in a call of the system; sleeping: a region in a task, whose iterations
+ * sleep for 10 ms. The checksum depends on the number of threads alone: partial sums are added by
+ * thread number.
  */
 #define _GNU_SOURCE
 #include <omp.h>
@@ -87,19 +89,53 @@ static void bare(void) {
     __asm__ volatile("");
 }
 
+static void sleeping(long iterations) {
+    const struct timespec nap = {0, 10000000};
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < iterations; ++i)
+        nanosleep(&nap, NULL);
+}
+
+static void inner(long regions) {
+    int ends[2];
+    char byte = 0;
+    if (pipe(ends) != 0)
+        abort();
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 1) {
+        if (read(ends[0], &byte, 1) != 1)
+            abort();
+    } else {
+        for (long i = 0; i < regions; ++i)
+            bare();
+        if (write(ends[1], &byte, 1) != 1)
+            abort();
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) {
-        fprintf(stderr, "usage: %s triangular|balanced|empty|bare ITERATIONS REGIONS\n", argv[0]);
+        fprintf(stderr,
+                "usage: %s triangular|balanced|empty|bare|inner|sleeping ITERATIONS REGIONS\n",
+                argv[0]);
         return 2;
     }
     const long iterations = atol(argv[2]);
     const long regions = atol(argv[3]);
     double checksum = 0;
-    for (long i = 0; i < regions; ++i)
+    const int is_inner = strcmp(argv[1], "inner") == 0;
+    if (is_inner)
+        inner(regions);
+    for (long i = 0; i < regions && !is_inner; ++i)
         if (strcmp(argv[1], "empty") == 0)
             empty(iterations);
         else if (strcmp(argv[1], "bare") == 0)
             bare();
+        else if (strcmp(argv[1], "sleeping") == 0)
+            sleeping(iterations);
         else if (strcmp(argv[1], "balanced") == 0)
             checksum += balanced(iterations);
         else

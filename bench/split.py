@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What SENNIT_SPLIT gains and costs: a page of Markdown.
 
-usage: split.py [--build build/release] [--rounds 5]
+usage: split.py [--build build/release] [--rounds 5] [--inner]
+
+--inner: only what is about regions in tasks and in other regions.
 
 Imbalance is of processor time: on a busy machine it shows who had a processor. Costs are instructions,
 counted by callgrind. bench/split.c is the program."""
@@ -14,6 +16,7 @@ import re
 import statistics
 import subprocess
 import tempfile
+import time
 
 import cells
 import machine
@@ -28,6 +31,9 @@ COUNTED_LOOP = "400"
 REGIONS = 200  # whose instructions are counted
 AUTO_REGIONS = 40
 TIMED_LOOP = ("2000", "100")
+INNER_REGIONS = 64000  # whose instructions are counted
+SLEEPERS = 4  # workers
+SLEEPS = ("16", "10")  # in a region, and regions
 
 
 def environment(build, split, workers):
@@ -99,12 +105,43 @@ def auto_seconds(build, compiler, rounds):
     return 100 * (min(seconds["auto"]) / min(seconds[1]) - 1)
 
 
+def inner_instructions(build, compiler, split):
+    """Of an inner region of one thread, while nobody is idle"""
+    return of_a_region(build, compiler, split, "inner", "0", INNER_REGIONS, 2)
+
+
+def sleeping_ms(build, compiler, split, rounds):
+    """a region in a task, while the other workers are idle: the least of some"""
+    least = float("inf")
+    for _ in range(rounds):
+        begin = time.monotonic()
+        subprocess.run([program(build, compiler), "sleeping", *SLEEPS], check=True, capture_output=True, timeout=300,
+                       env=environment(build, split, SLEEPERS))
+        least = min(least, time.monotonic() - begin)
+    return 1000 * least / int(SLEEPS[1])
+
+
+def print_inner(build, rounds):
+    print(f"\n## Regions in tasks\n\n*Sleeping*: a region of {SLEEPS[0]} iterations that sleep for 10 ms, in a task, with "
+          f"{SLEEPERS} threads of which the others are idle; the least\nof {rounds} runs. *Quiet*: instructions of an empty region in "
+          "another one, where nobody is idle, by callgrind.\n")
+    lines = [[str(split), *(cell for compiler in COMPILERS for cell in (
+        f"{sleeping_ms(build, compiler, split, rounds):.0f}", f"{inner_instructions(build, compiler, split):.0f}"))]
+        for split in (1, "inner", "auto")]
+    print(report.markdown(["SENNIT_SPLIT", *(f"{compiler}, {what}" for compiler in COMPILERS for what in ("sleeping, ms", "quiet"))],
+                          lines))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--inner", action="store_true")
     options = parser.parse_args()
     build = options.build.resolve()
+    if options.inner:
+        print_inner(build, options.rounds)
+        return
     print("# Threads that are split: what it gains and costs\n")
     print("`bench/split.py` printed this; docs/user/split.md says what `SENNIT_SPLIT` does.\n")
     machine.print_facts(set())
@@ -147,6 +184,7 @@ def main():
     print(report.markdown(["", "instructions", "processor time"], lines))
     print("\nIt is a cost of each region, whatever is in it: its further threads, and that the workers look after each other at its end.\n"
           "So a region of 80,000 additions, some 0.1 ms, is short for it, and longer ones pay in proportion less.")
+    print_inner(build, options.rounds)
 
 
 if __name__ == "__main__":
