@@ -17,6 +17,8 @@ CMAKE, BUILD = sys.argv[1:3]
 WRAPPERS = dict(word.split("=", 1) for word in sys.argv[3:])
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "programs", "installed.c")
+# Open MPI's own wants to be asked for this.
+MPIEXEC = {f"OMPI_{name}": "1" for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe")}
 
 
 class Installed:
@@ -85,6 +87,31 @@ def test_programs_are_built_and_run_with_it():
             with Running([installed.sennit, "run", "-n", "2", program]) as job:
                 code, out, errors = job.finish()
             assert code == 0 and out.count(": well") == 2, (mpi, code, out, errors)
+
+
+def test_its_folder_may_have_a_name_that_the_loader_cannot_take():
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(folder)
+        programs = {}
+        for mpi, wrapper in WRAPPERS.items():
+            programs[mpi] = os.path.join(folder, mpi)
+            subprocess.run([wrapper, "-fopenmp", SOURCE, *installed.flags("sennit", f"sennit-{mpi}"), "-o", programs[mpi]],
+                           check=True)
+        home = os.path.join(folder, "my software; 2:1")
+        os.rename(installed.home, home)
+        sennit = os.path.join(home, "bin", "sennit")
+        places = os.path.join(folder, "links")  # of links to it
+        os.mkdir(places)
+        settings = {"TMPDIR": places, "XDG_RUNTIME_DIR": ""}
+        for mpi, program in programs.items():
+            for way in ([], ["--virtual"], ["--virtual=fibers"]):
+                for words in ([sennit, "run", "-n", "2", *way, program],
+                              [f"mpiexec.{mpi}", "-n", "2", sennit, "exec", *way, program]):
+                    with Running(words, environment={**settings, **MPIEXEC}) as job:
+                        code, out, errors = job.finish()
+                    assert code == 0 and out.count(": well") == 2 and not errors, (words, code, out, errors)
+        link, = pathlib.Path(places, f"sennit-links-{os.geteuid()}").iterdir()
+        assert os.readlink(link) == home, link
 
 
 def test_a_cmake_project_finds_it():

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <elf.h>
 #include <fcntl.h>
 #include <new>
 #include <sched.h>
@@ -62,12 +63,11 @@ std::vector<std::string> linker_command(const RankRequest &request, const Image 
     return words;
 }
 
-// What the rank has in front of libc (src/ranks/inside), beside this program.
+// What the rank has in front of libc (src/ranks/inside), beside this program: by the path by which
+// this was started (ranks/stub/stub.cpp), for LD_PRELOAD takes no folder with a space.
 const std::string &inner_library() {
     static const std::string path = [] {
-        char own[4096];
-        const ssize_t size = readlink("/proc/self/exe", own, sizeof own);
-        const std::string loader(own, size > 0 ? static_cast<std::size_t>(size) : 0);
+        const std::string loader = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
         return loader.substr(0, loader.rfind('/') + 1) + "libsennit-rank.so";
     }();
     return path;

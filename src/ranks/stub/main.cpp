@@ -8,10 +8,22 @@
 #include "ranks/stub/line.h"
 #include "ranks/stub/stub.h"
 
+#include <elf.h>
+
 namespace {
 
 using namespace sennit::loader;
 using namespace sennit::loader::stub;
+
+// The path by which the kernel was asked for this program: it stands behind the environment.
+const char *path_of_start(char **environment) {
+    while (*environment)
+        ++environment;
+    const auto *entry = reinterpret_cast<const Elf64_auxv_t *>(environment + 1);
+    while (entry->a_type != AT_EXECFN && entry->a_type != AT_NULL)
+        ++entry;
+    return entry->a_type == AT_EXECFN ? reinterpret_cast<const char *>(entry->a_un.a_val) : "";
+}
 
 int run_with(int count, char **words) {
     StubOptions options;
@@ -26,6 +38,7 @@ int run_with(int count, char **words) {
     }
     options.folder = words[first];
     options.mappings = static_cast<unsigned>(number_of(words[first + 1]));
+    options.own_path = path_of_start(options.environment);
     options.words = words + first + 2;
     return run(options);
 }

@@ -248,11 +248,15 @@ class Stub {
     // sennit-loader, which lies beside this program, starts the host, or says why it does not.
     // Returns an exit code, or 0.
     int start_host(int space) const {
+        // Not /proc/self/exe: libraries are preloaded by this path, which may be a link's because
+        // the folder's own name cannot be in LD_PRELOAD.
         char own[PATH_MAX + 1];
-        long size = system_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, PATH_MAX);
+        std::size_t size = 0;
+        for (; size < PATH_MAX && options_.own_path[size]; ++size)
+            own[size] = options_.own_path[size];
         while (size > 0 && own[size - 1] != '/')
             --size;
-        own[size > 0 ? size : 0] = '\0';
+        own[size] = '\0';
         const Line<PATH_MAX + 32> loader(static_cast<const char *>(own), "sennit-loader");
         const Line<16> number(space);
         const char *words[] = {"sennit-loader", "--host", options_.folder, number.text(), nullptr};

@@ -15,9 +15,10 @@ namespace sennit::loader::stub {
 struct StubOptions {
     const char *folder = nullptr; // where the job meets
     unsigned mappings = 0;
-    bool fiber = false;           // the rank is to be a rank fiber (src/ranks/fibers)
-    char **words = nullptr;       // the program, its arguments, and null
-    char **environment = nullptr; // and null; its texts are behind those of the words in memory
+    bool fiber = false;             // the rank is to be a rank fiber (src/ranks/fibers)
+    const char *own_path = nullptr; // as it was started: sennit-loader lies beside it
+    char **words = nullptr;         // the program, its arguments, and null
+    char **environment = nullptr;   // and null; its texts are behind those of the words in memory
 };
 
 // Returns the exit code, or ends by the signal that ended the rank.

@@ -31,7 +31,8 @@ class Installation {
 
   private:
     std::string home_;
-    std::string library_folder_; // lib/sennit where installed, lib where built
+    // lib/sennit where installed, lib where built; by a link if the loader cannot take home_.
+    std::string library_folder_;
 };
 
 // This command's own file.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/safe_place.h"
 
+#include "base/private_socket.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -45,6 +48,21 @@ bool may_hold_what_is_ours(const std::string &folder) {
     std::error_code error;
     const std::filesystem::path place = std::filesystem::canonical(folder, error);
     return !error && std::filesystem::is_directory(place, error) && is_safe_up_to_root(place, true);
+}
+
+std::vector<std::string> private_places() {
+    const auto text_of = [](const char *value) { return std::string(value ? value : ""); };
+    std::vector<std::string> places;
+    std::vector<std::string> last_resorts;
+    const std::string runtime = text_of(std::getenv("XDG_RUNTIME_DIR"));
+    if (runtime.starts_with('/') && is_private_folder(runtime.c_str()))
+        places.push_back(runtime);
+    for (const std::string &place :
+         {text_of(std::getenv("TMPDIR")), std::string("/tmp"), std::string("/dev/shm")})
+        if (place.starts_with('/'))
+            (may_hold_what_is_ours(place) ? places : last_resorts).push_back(place);
+    places.insert(places.end(), last_resorts.begin(), last_resorts.end());
+    return places;
 }
 
 } // namespace sennit::tool

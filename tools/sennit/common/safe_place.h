@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace sennit::tool {
 
@@ -14,5 +15,10 @@ bool only_we_may_change(const std::string &path);
 
 // The same for a folder in which something new is to be made.
 bool may_hold_what_is_ours(const std::string &folder);
+
+// Where a folder of this user's alone may be made, the best places first. Where others could move
+// it away (a /tmp that is not sticky; a container that shows root as nobody), a place comes last:
+// others can still neither enter the folder nor make another in this user's name.
+std::vector<std::string> private_places();
 
 } // namespace sennit::tool

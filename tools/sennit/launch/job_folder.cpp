@@ -24,10 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr const char *socket_name = "/ranks";
 
-std::string text_of(const char *value) {
-    return value ? value : "";
-}
-
 // Of this run of the machine: several may share a folder for temporary files.
 std::string name_of_machine() {
     char text[64];
@@ -38,23 +34,6 @@ std::string name_of_machine() {
 
 std::string folder_prefix() {
     return fmt::format("sennit-job-{}-", name_of_machine());
-}
-
-// The best ones first. Where others could move a folder of ours away (a /tmp that is not sticky; a
-// container that shows root as nobody), they could keep the ranks' messages from us. They still
-// could neither read nor send any: ranks look whose folder it is, and this end whose message.
-std::vector<std::string> possible_places() {
-    std::vector<std::string> places;
-    std::vector<std::string> last_resorts;
-    const std::string runtime = text_of(std::getenv("XDG_RUNTIME_DIR"));
-    if (runtime.starts_with('/') && is_private_folder(runtime.c_str()))
-        places.push_back(runtime);
-    for (const std::string &place :
-         {text_of(std::getenv("TMPDIR")), std::string("/tmp"), std::string("/dev/shm")})
-        if (place.starts_with('/'))
-            (may_hold_what_is_ours(place) ? places : last_resorts).push_back(place);
-    places.insert(places.end(), last_resorts.begin(), last_resorts.end());
-    return places;
 }
 
 // Its `sennit run` was killed: nobody listens. One that is being made has no socket yet, or is new.
@@ -104,7 +83,7 @@ std::string make_folder(const std::string &place) {
 } // namespace
 
 JobFolder::JobFolder() {
-    const std::vector<std::string> places = possible_places();
+    const std::vector<std::string> places = private_places();
     for (const std::string &place : places) {
         path_ = make_folder(place);
         if (path_.empty())
