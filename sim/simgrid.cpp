@@ -11,12 +11,53 @@
 #include <exception>
 #include <limits>
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 #include <stdexcept>
 
 namespace sennit::sim {
 namespace {
 
 namespace s4u = simgrid::s4u;
+
+// What SimGrid 3 and 4 have under different names. A null end of a route is any other host.
+#if SIMGRID_VERSION >= 40000
+s4u::NetZone *add_star(s4u::Engine &engine) {
+    return engine.get_netzone_root()->add_netzone_star("star");
+}
+s4u::Link *add_link(s4u::NetZone &zone, const std::string &name, double rate) {
+    return zone.add_link(name, rate);
+}
+s4u::Host *add_host(s4u::NetZone &zone, const std::string &name) {
+    return zone.add_host(name, 1e9)->seal();
+}
+void add_route(s4u::NetZone &zone, const s4u::Host *from, const s4u::Host *to,
+               const std::vector<s4u::LinkInRoute> &links) {
+    zone.add_route(from, to, links, false);
+}
+s4u::ActorPtr add_actor(s4u::Engine &engine, const char *name, s4u::Host *host,
+                        const std::function<void()> &code) {
+    return engine.add_actor(name, host, code);
+}
+#else
+s4u::NetZone *add_star(s4u::Engine & /*engine*/) {
+    return s4u::create_star_zone("star");
+}
+s4u::Link *add_link(s4u::NetZone &zone, const std::string &name, double rate) {
+    return zone.create_link(name, rate);
+}
+s4u::Host *add_host(s4u::NetZone &zone, const std::string &name) {
+    return zone.create_host(name, 1e9)->seal();
+}
+void add_route(s4u::NetZone &zone, const s4u::Host *from, const s4u::Host *to,
+               const std::vector<s4u::LinkInRoute> &links) {
+    zone.add_route(from ? from->get_netpoint() : nullptr, to ? to->get_netpoint() : nullptr,
+                   nullptr, nullptr, links, false);
+}
+s4u::ActorPtr add_actor(s4u::Engine & /*engine*/, const char *name, s4u::Host *host,
+                        const std::function<void()> &code) {
+    return s4u::Actor::create(name, host, code);
+}
+#endif
 
 class SimGrid final : public Fabric {
   public:
@@ -96,21 +137,20 @@ SimGrid::SimGrid(const Machine &machine) : engine_(make_engine(machine.platform)
 
 void SimGrid::build_star(const Machine &machine) {
     const double rate = machine.bandwidth * 1e9;
-    s4u::NetZone *star = s4u::create_star_zone("star");
+    s4u::NetZone *const star = add_star(*engine_);
     std::vector<s4u::LinkInRoute> shared;
     if (machine.switch_bandwidth > 0)
-        shared.emplace_back(star->create_link("switch", machine.switch_bandwidth * 1e9)->seal());
+        shared.emplace_back(add_link(*star, "switch", machine.switch_bandwidth * 1e9)->seal());
     for (std::size_t card = 0; card < machine.card_count(); ++card) {
         const std::string number = std::to_string(card);
-        s4u::Host *host = star->create_host("card-" + number, 1e9)->seal();
+        s4u::Host *host = add_host(*star, "card-" + number);
         const s4u::Link *out =
-            star->create_link("out-" + number, rate)->set_latency(machine.latency * 1e-9)->seal();
-        const s4u::Link *in = star->create_link("in-" + number, rate)->set_latency(0)->seal();
+            add_link(*star, "out-" + number, rate)->set_latency(machine.latency * 1e-9)->seal();
+        const s4u::Link *in = add_link(*star, "in-" + number, rate)->set_latency(0)->seal();
         std::vector<s4u::LinkInRoute> up{s4u::LinkInRoute(out)};
         up.insert(up.end(), shared.begin(), shared.end());
-        star->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, up, false);
-        star->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {s4u::LinkInRoute(in)},
-                        false);
+        add_route(*star, host, nullptr, up);
+        add_route(*star, nullptr, host, {s4u::LinkInRoute(in)});
         hosts_.push_back(host);
     }
     star->seal();
@@ -120,7 +160,7 @@ void SimGrid::run(const std::function<void()> &simulation) {
     work_ = s4u::Semaphore::create(0);
     news_ = s4u::Semaphore::create(0);
     std::exception_ptr failure; // must not leave the actor
-    s4u::Actor::create("simulation", hosts_[0], [&] {
+    add_actor(*engine_, "simulation", hosts_[0], [&] {
         try {
             simulation();
         } catch (...) {
@@ -157,7 +197,7 @@ void SimGrid::send(std::uint32_t message, std::uint32_t from, std::uint32_t to, 
         --idle_;
         work_->release();
     } else {
-        s4u::Actor::create("carrier", hosts_[0], [this] { carry(); })->daemonize();
+        add_actor(*engine_, "carrier", hosts_[0], [this] { carry(); })->daemonize();
     }
 }
 
