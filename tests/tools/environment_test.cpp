@@ -20,7 +20,8 @@ class Environment : public ::testing::Test {
         fs::create_directories(folder_.path("lib/omp"));
         for (const char *name : {"libsennit-omp.so", "libsennit-mpich.so", "libsennit-openmpi.so"})
             fs::copy(program("libgomp.so.1"), folder_.path("lib/") + name);
-        for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so"})
+        for (const char *name :
+             {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libsennit-omp.so"})
             fs::create_symlink("../libsennit-omp.so", folder_.path("lib/omp/") + name);
         installation_.emplace(folder_.path());
     }
@@ -251,6 +252,15 @@ TEST(Installation, InAFolderThatTheLoaderCannotTakeIsReachedByALink) {
     }
     const std::string plain = folder.path("plain");
     EXPECT_EQ(Installation(plain).library_folder(), plain + "/lib");
+}
+
+TEST_F(Environment, AnInstallationWithoutLinksHasThemInAFolderOfTheUsers) {
+    fs::remove_all(lib("omp"));
+    const Installation made(folder_.path());
+    EXPECT_TRUE(fs::equivalent(made.openmp_folder() + "/libgomp.so.1", lib("libsennit-omp.so")));
+    EXPECT_TRUE(made.missing_files(nullptr).empty());
+    EXPECT_EQ(Installation(folder_.path()).openmp_folder(), made.openmp_folder());
+    fs::remove_all(made.openmp_folder());
 }
 
 TEST(ShellWords, AreQuotedWhereAShellWouldChangeThem) {

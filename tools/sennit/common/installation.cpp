@@ -2,18 +2,10 @@
 #include "common/installation.h"
 
 #include "common/failure.h"
-#include "common/safe_place.h"
-
-#include "base/private_socket.h"
-
-#include <fmt/ranges.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
+#include "common/links.h"
 
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 
 namespace sennit::tool {
 
@@ -21,38 +13,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// LD_PRELOAD and LD_LIBRARY_PATH know no way to quote what separates folders, or begins $ORIGIN.
-constexpr const char *separators = ": ;$";
-
-// A link to `folder` in `place`, under a name without separators; empty: there can be none. It
-// stays: programs that were started with it may start others at any time. All that this user
-// starts shares it, so there is one of each installation, and none needs to make it alone.
-std::string link_in(const std::string &place, const std::string &folder) {
-    const std::string ours = fmt::format("{}/sennit-links-{}", place, geteuid());
-    const std::string link = fmt::format("{}/{:016x}", ours, std::hash<std::string>{}(folder));
-    if (link.find_first_of(separators) != std::string::npos)
-        return "";
-    constexpr mode_t only_mine = 0700;
-    mkdir(ours.c_str(), only_mine);
-    if (!is_private_folder(ours.c_str()))
-        return "";
-    std::error_code ignored;
-    fs::create_directory_symlink(folder, link, ignored);
-    return fs::read_symlink(link, ignored) == folder && fs::equivalent(link, folder, ignored) ? link
-                                                                                              : "";
-}
-
-std::string without_separators(const std::string &folder) {
-    if (folder.find_first_of(separators) == std::string::npos)
-        return folder;
-    const std::vector<std::string> places = private_places();
-    for (const std::string &place : places)
-        if (std::string link = link_in(place, folder); !link.empty())
-            return link;
-    fail("Sennit's folder '{}' has a space, ':', ';' or '$' in its name, which the dynamic loader "
-         "cannot take, and no link to it can be made in any of {}: set TMPDIR to a folder of yours",
-         folder, fmt::join(places, ", "));
-}
+// What programs call the runtime, in the folder openmp_folder(); src/CMakeLists.txt makes the
+// links.
+constexpr const char *openmp_names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so",
+                                        "libsennit-omp.so"};
 
 } // namespace
 
@@ -79,7 +43,12 @@ Installation Installation::locate() {
 Installation::Installation(std::string home) : home_(std::move(home)) {
     std::error_code ignored;
     const bool is_installed = fs::is_directory(home_ + "/lib/sennit", ignored);
-    library_folder_ = without_separators(home_) + (is_installed ? "/lib/sennit" : "/lib");
+    library_folder_ =
+        (loader_takes(home_) ? home_ : link_to(home_)) + (is_installed ? "/lib/sennit" : "/lib");
+    // A package of Python's index can have no links in it.
+    openmp_folder_ = library_folder_ + "/omp";
+    if (fs::exists(openmp_library(), ignored) && !fs::is_directory(openmp_folder_, ignored))
+        openmp_folder_ = folder_of_links(openmp_library(), openmp_names);
 }
 
 std::string Installation::mpi_library(MpiKind kind) const {
@@ -96,7 +65,7 @@ std::string Installation::network_library(MpiKind kind) const {
 
 std::vector<std::string> Installation::missing_files(const MpiKind *kind) const {
     std::vector<std::string> wanted = {openmp_library()};
-    for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so"})
+    for (const char *name : openmp_names)
         wanted.push_back(openmp_folder() + "/" + name);
     if (kind)
         wanted.push_back(mpi_library(*kind));

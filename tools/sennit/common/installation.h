@@ -18,7 +18,7 @@ class Installation {
     const std::string &home() const { return home_; }
     const std::string &library_folder() const { return library_folder_; }
     // The folder whose entries carry the names of the stock OpenMP runtimes.
-    std::string openmp_folder() const { return library_folder() + "/omp"; }
+    const std::string &openmp_folder() const { return openmp_folder_; }
     std::string openmp_library() const { return library_folder() + "/libsennit-omp.so"; }
     std::string mpi_library(MpiKind kind) const;
     std::string stub() const { return library_folder() + "/sennit-stub"; }     // src/ranks/loader
@@ -33,6 +33,7 @@ class Installation {
     std::string home_;
     // lib/sennit where installed, lib where built; by a link if the loader cannot take home_.
     std::string library_folder_;
+    std::string openmp_folder_;
 };
 
 // This command's own file.

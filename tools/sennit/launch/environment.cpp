@@ -168,13 +168,22 @@ std::optional<MpiKind> mpi_of_plan(Plan &plan, const JobSpec &spec,
     const std::optional<MpiKind> kind = choose_mpi(plan.program, spec.mpi);
     if (kind || !plan.program.brings_more)
         return kind;
-    const auto job = find_job_context(environment);
-    if (!job || !job->launcher_kind)
+    if (const auto job = find_job_context(environment); job && job->launcher_kind) {
+        plan.notes.push_back(fmt::format("it is taken for a program of {}, which started it (--mpi "
+                                         "says otherwise)",
+                                         job->launcher));
+        return job->launcher_kind;
+    }
+    // A single process may have nothing to do with the MPI that lies there.
+    if (spec.ranks && !plan.program.starts_ranks)
+        plan.program.mpi_beside = find_mpi_beside(plan.program);
+    const std::optional<MpiUse> &beside = plan.program.mpi_beside;
+    if (!beside || !beside->kind)
         return std::nullopt;
-    plan.notes.push_back(fmt::format("it is taken for a program of {}, which started it (--mpi "
-                                     "says otherwise)",
-                                     job->launcher));
-    return job->launcher_kind;
+    plan.notes.push_back(fmt::format("it is taken for a program of {}, whose {} is the only MPI "
+                                     "that lies there (--mpi says otherwise)",
+                                     traits(*beside->kind).name, beside->library.path));
+    return beside->kind;
 }
 
 void note_what_is_missing(Plan &plan) {

@@ -173,14 +173,17 @@ bool lies_in_path(const std::string &mpiexec) {
 // Beside the MPI libraries that the program gets.
 std::vector<std::string> folders_of_program(MpiKind kind, const Plan *plan) {
     std::vector<std::string> folders;
-    if (plan) {
-        for (const MpiUse &use : plan->program.mpi_libraries) {
-            std::error_code error;
-            const fs::path library = fs::canonical(use.library.path, error);
-            if (!error && use.kind == kind)
-                folders.push_back((library.parent_path().parent_path() / "bin").string());
-        }
-    }
+    const auto add = [&](const MpiUse &use) {
+        std::error_code error;
+        const fs::path library = fs::canonical(use.library.path, error);
+        if (!error && use.kind == kind)
+            folders.push_back((library.parent_path().parent_path() / "bin").string());
+    };
+    if (plan && plan->program.mpi_beside)
+        add(*plan->program.mpi_beside);
+    if (plan)
+        for (const MpiUse &use : plan->program.mpi_libraries)
+            add(use);
     return folders;
 }
 

@@ -310,6 +310,21 @@ Program inspect_program(const std::vector<std::string> &command,
     return Inspection(library_path).run(command);
 }
 
+std::optional<MpiUse> find_mpi_beside(const Program &program) {
+    const std::filesystem::path bin = std::filesystem::absolute(program.path).parent_path();
+    std::optional<MpiUse> found;
+    for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi}) {
+        const std::string name = fmt::format("libmpi.so.{}", traits(kind).abi);
+        const std::string path = (bin.parent_path() / "lib" / name).string();
+        if (bin.filename() != "bin" || access(path.c_str(), R_OK) != 0)
+            continue;
+        if (found)
+            return std::nullopt;
+        found = {kind, {name, path, program.path}};
+    }
+    return found;
+}
+
 std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind> asked) {
     if (asked) {
         refuse_other_mpi(program, *asked);

@@ -39,6 +39,7 @@ struct Program {
     std::vector<LoadedLibrary> libraries;
     std::vector<MpiUse> mpi_libraries;
     std::vector<OpenMpUse> openmp_libraries;
+    std::optional<MpiUse> mpi_beside; // taken for the one that it is going to load
 
     bool uses_mpi_or_openmp() const { return !mpi_libraries.empty() || !openmp_libraries.empty(); }
     bool uses(MpiKind kind) const;
@@ -52,6 +53,10 @@ std::string resolve_command(const std::string &command);
 // damaged, a shared library, static, for another libc.
 Program inspect_program(const std::vector<std::string> &command,
                         const std::vector<std::string> &library_path);
+
+// The only MPI of the environment that the program lies in, such as Python's or Conda's: in the
+// lib/ beside its bin/. nullopt: there is none, or there are two.
+std::optional<MpiUse> find_mpi_beside(const Program &program);
 
 // The MPI to run it with: `asked` if given, else the one it uses; nullopt when it uses none.
 // Throws Failure for two MPIs, for an MPI of an unknown ABI if none is asked for, and for a program
