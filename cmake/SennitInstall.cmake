@@ -3,11 +3,14 @@
 # it lies, pkg-config's files theirs (tools/sennit/common/installation.cpp).
 #
 #     bin/sennit                        the command
-#     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
+#     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names, shims/ the command
+#                                       under launchers' names (tools/sennit/launch/shims.h)
 #     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-balance-mpich.pc, ...
 #     lib/cmake/Sennit/                 find_package(Sennit)
 #     include/sennit/  share/sennit/  share/doc/sennit/
-#     share/man/man7/sennit-options.7   the environment variables
+#     share/man/                        sennit(1), and sennit-options(7), the environment variables
+#     share/bash-completion/  share/zsh/  share/fish/   completions
+#     share/sennit/modulefiles/         for Environment Modules and Lmod
 #
 # `cmake --install --strip` makes it small. What a debugger needs is beside each file then, in a folder .debug, if the
 # build has it. The target `uninstall` removes what was installed last.
@@ -41,12 +44,31 @@ endif()
 install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/omp DESTINATION lib/sennit)
 install(DIRECTORY include/ DESTINATION include/sennit FILES_MATCHING PATTERN *.h PATTERN *.f90)
 install(FILES ${CMAKE_BINARY_DIR}/share/sennit/gdb/sennit.py DESTINATION share/sennit/gdb)
-install(FILES LICENSE README.md DESTINATION share/doc/sennit)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/sennit)
 install(DIRECTORY docs DESTINATION share/doc/sennit)
-set(manual ${CMAKE_BINARY_DIR}/sennit-options.7)
-install(CODE "execute_process(COMMAND \"$<TARGET_FILE:sennit>\" doctor --options=man OUTPUT_FILE \"${manual}\"
-                              COMMAND_ERROR_IS_FATAL ANY)")
-install(FILES ${manual} DESTINATION share/man/man7)
+foreach(shim mpiexec mpirun srun)
+    install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/sennit/shims\")
+set(shim \"\${CMAKE_INSTALL_PREFIX}/lib/sennit/shims/${shim}\")
+file(CREATE_LINK ../../../bin/sennit \"\$ENV{DESTDIR}\${shim}\" SYMBOLIC)
+list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${shim}\")")
+endforeach()
+foreach(module sennit sennit-launchers)
+    install(FILES packaging/modulefiles/${module} DESTINATION share/sennit/modulefiles/${module} RENAME ${PROJECT_VERSION})
+endforeach()
+
+# What the command says of itself, from the tables that it reads: words that it is called with, a file and its folder.
+foreach(text "doctor;--options=man|sennit-options.7|man/man7" "describe;man|sennit.1|man/man1"
+             "describe;bash|sennit|bash-completion/completions" "describe;zsh|_sennit|zsh/site-functions"
+             "describe;fish|sennit.fish|fish/vendor_completions.d")
+    string(REPLACE "|" ";" text "${text}")
+    list(POP_BACK text folder name)
+    list(JOIN text "\" \"" words)
+    set(file ${CMAKE_BINARY_DIR}/described/${name})
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:sennit>\" \"${words}\" OUTPUT_FILE \"${file}\"
+                                  COMMAND_ERROR_IS_FATAL ANY)")
+    install(FILES ${file} DESTINATION share/${folder})
+endforeach()
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/described)
 
 # sennit.pc has the headers and the runtime; one for each MPI has TAMPI, MPIX and continuations.
 function(sennit_install_pc name library requires description)

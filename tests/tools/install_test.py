@@ -53,7 +53,9 @@ def test_a_moved_installation_is_whole():
         for name in ("lib/sennit/omp/libgomp.so.1", "lib/sennit/omp/libomp.so.5",
                      "lib/sennit/omp/libiomp5.so", "include/sennit/TAMPI.h",
                      "include/sennit/sennit_objects.f90",
-                     "share/sennit/gdb/sennit.py", "share/doc/sennit/docs/user/start.md"):
+                     "share/sennit/gdb/sennit.py", "share/doc/sennit/docs/user/start.md",
+                     "share/man/man1/sennit.1", "share/bash-completion/completions/sennit",
+                     "share/zsh/site-functions/_sennit", "share/fish/vendor_completions.d/sennit.fish"):
             assert name in found, (name, found)
             path = os.path.realpath(os.path.join(installed.home, name))
             assert path.startswith(installed.home), path
@@ -112,6 +114,35 @@ def test_its_folder_may_have_a_name_that_the_loader_cannot_take():
                     assert code == 0 and out.count(": well") == 2 and not errors, (words, code, out, errors)
         link, = pathlib.Path(places, f"sennit-links-{os.geteuid()}").iterdir()
         assert os.readlink(link) == home, link
+
+
+def test_launchers_by_its_links_start_programs_under_it():
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(folder)
+        shims = os.path.join(installed.home, "lib", "sennit", "shims")
+        settings = {"PATH": shims + ":" + os.environ["PATH"]}
+        for mpi, wrapper in WRAPPERS.items():
+            program = os.path.join(folder, mpi)
+            subprocess.run([wrapper, "-fopenmp", SOURCE, *installed.flags("sennit", f"sennit-{mpi}"), "-o", program],
+                           check=True)
+            for name in ("mpiexec", "mpirun"):
+                with Running([os.path.join(shims, name), "-np", "2", program], environment=settings) as job:
+                    code, out, errors = job.finish()
+                assert code == 0 and out.count(": well") == 2 and not errors, (name, mpi, code, out, errors)
+        # An srun that tells what it was called with. It says that -n has a value, and -l has none.
+        srun = os.path.join(folder, "bin", "srun")
+        os.mkdir(os.path.dirname(srun))
+        with open(srun, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n[ \"$1\" = --help ] || exec printf '%s\\n' \"$@\"\ncat <<'EOF'\n"
+                       "  -n, --ntasks=ntasks   tasks\n  -l, --label  their numbers\n  -I, --immediate[=secs]  now\nEOF\n")
+        os.chmod(srun, 0o755)
+        settings["PATH"] = f"{shims}:{os.path.dirname(srun)}:{os.environ['PATH']}"
+        for words, program in ((["-n", "2", "-l", "-I"], ["./app", "-n", "3"]), (["--ntasks=2", "--ntasks", "2"], ["./app"]),
+                               ([], ["/there/sennit", "exec", "./app"])):
+            with Running([os.path.join(shims, "srun"), *words, *program], environment=settings) as job:
+                code, out, errors = job.finish()
+            under = [] if "sennit" in program[0] else [installed.sennit, "exec", "--"]
+            assert code == 0 and out.split() == words + under + program, (words, program, out, errors)
 
 
 def test_a_cmake_project_finds_it():

@@ -5,12 +5,14 @@
 #include "common/failure.h"
 #include "common/installation.h"
 #include "common/standard_output.h"
+#include "describe.h"
 #include "inspect/commands.h"
 #include "launch/apart.h"
 #include "launch/bench.h"
 #include "launch/compile.h"
 #include "launch/policy.h"
 #include "launch/run.h"
+#include "launch/shims.h"
 #include "options.h"
 #include "pool/pool.h"
 #include "report.h"
@@ -24,6 +26,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -78,6 +81,8 @@ class Command {
     PoolRequest pool_request_;
     CLI::App *top_ = nullptr;
     TopRequest top_request_;
+    CLI::App *describe_ = nullptr;
+    std::string described_form_;
     CLI::App *report_ = nullptr;
     sennit::report::ReportSpec report_spec_;
 };
@@ -114,6 +119,10 @@ Command::Command()
                         "measure: sennit bench cholesky, sennit bench front; --help says more");
     app_.add_subcommand("cc", "compile so that tasks need not wait in MPI: sennit cc [compiler] "
                               "arguments; also sennit c++ and sennit ftn");
+    describe_ = app_.add_subcommand(
+        "describe", "these commands and options, for the completion of a shell or as man page: "
+                    "source <(sennit describe bash)");
+    describe_->add_option("form", described_form_, "bash, zsh, fish or man")->required();
     for (const char *name : {"c++", "ftn"})
         app_.add_subcommand(name, "as sennit cc, for C++ and Fortran")->group("");
 }
@@ -223,6 +232,8 @@ std::vector<std::string> in_full(const CLI::App &app, std::vector<std::string> w
 
 int Command::run(int count, char **arguments) {
     std::vector<std::string> words(arguments + 1, arguments + count);
+    if (count > 0)
+        words = words_for_name(std::filesystem::path(arguments[0]).filename(), std::move(words));
     if (words.empty()) {
         std::fputs(first_steps, stderr);
         return refused;
@@ -266,6 +277,8 @@ int Command::start_chosen() {
         return move_cores(pool_request_);
     if (*pool_stop_)
         return stop_pool(pool_request_);
+    if (*describe_)
+        return describe(app_, described_form_);
     if (*top_)
         return run_top(top_request_);
     if (*report_) {

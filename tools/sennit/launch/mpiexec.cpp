@@ -4,6 +4,7 @@
 #include "common/failure.h"
 #include "common/safe_place.h"
 #include "common/shell_text.h"
+#include "launch/shims.h"
 
 #include "base/clock.h"
 
@@ -34,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What `path --version` prints, or why it prints nothing.
+// What `path --version` or the like prints, or why it prints nothing.
 struct Answer {
     std::string text;
     std::string problem; // empty: none
@@ -42,14 +43,15 @@ struct Answer {
 
 constexpr int patience_ms = 10'000;
 
-std::string problem_of(const std::string &path, int status, const std::string &text) {
+std::string problem_of(const std::string &path, const char *option, int status,
+                       const std::string &text) {
     const std::string first_line = text.substr(0, text.find('\n'));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return "";
     const std::string how = WIFSIGNALED(status)
                                 ? fmt::format("was ended by signal {}", WTERMSIG(status))
                                 : fmt::format("ended with code {}", WEXITSTATUS(status));
-    return fmt::format("'{} --version' {}{}{}", path, how, first_line.empty() ? "" : ": ",
+    return fmt::format("'{} {}' {}{}{}", path, option, how, first_line.empty() ? "" : ": ",
                        first_line);
 }
 
@@ -80,7 +82,7 @@ int wait_for(pid_t child) {
     return status;
 }
 
-Answer ask_version(const std::string &path) {
+Answer ask(const std::string &path, const char *option) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return {"", fmt::format("no pipe to '{}': {}", path, std::strerror(errno))};
@@ -90,7 +92,7 @@ Answer ask_version(const std::string &path) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     std::string program = path;
-    std::string argument = "--version";
+    std::string argument = option;
     char *const arguments[] = {program.data(), argument.data(), nullptr};
     pid_t child = -1;
     const int error = posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ);
@@ -99,7 +101,7 @@ Answer ask_version(const std::string &path) {
     Answer answer;
     if (error == 0) {
         answer.text = read_all(ends[0]);
-        answer.problem = problem_of(path, wait_for(child), answer.text);
+        answer.problem = problem_of(path, option, wait_for(child), answer.text);
     } else {
         answer.problem = fmt::format("'{}' cannot be started: {}", path, std::strerror(error));
     }
@@ -198,7 +200,7 @@ bool may_be_asked(const std::string &path, Asking asking) {
 std::optional<Mpiexec> look_at(const std::string &path, std::optional<MpiKind> beside,
                                Asking asking, std::string &problem) {
     if (may_be_asked(path, asking)) {
-        const Answer answer = ask_version(path);
+        const Answer answer = ask(path, "--version");
         const std::optional<MpiKind> whose = mpi_kind_from_version(answer.text);
         if (whose)
             return Mpiexec{*whose, launcher_of(*whose, answer.text), path,
@@ -223,6 +225,10 @@ std::optional<Mpiexec> look_at(const std::string &path, std::optional<MpiKind> b
 
 } // namespace
 
+std::string output_of(const std::string &path, const char *option) {
+    return ask(path, option).text;
+}
+
 Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking) {
     std::vector<std::string> problems;
     std::vector<std::string> seen;
@@ -234,7 +240,7 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking) {
         for (const std::string &name :
              {fmt::format("mpiexec.{}", traits(kind).word), std::string("mpiexec")}) {
             const std::string path = fmt::format("{}/{}", folders[i], name);
-            if (access(path.c_str(), X_OK) != 0 ||
+            if (access(path.c_str(), X_OK) != 0 || is_own_shim(path) ||
                 std::find(seen.begin(), seen.end(), path) != seen.end())
                 continue;
             seen.push_back(path);

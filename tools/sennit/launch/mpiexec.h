@@ -22,6 +22,9 @@ struct Mpiexec {
 // user may write; of the others the file is read.
 enum class Asking { all, only_safe_ones };
 
+// What a launcher prints if it is started with this option only.
+std::string output_of(const std::string &path, const char *option);
+
 // The launcher of this MPI: beside the MPI library that the program gets, else in PATH;
 // mpiexec.<mpi>, else an mpiexec whose --version shows that it belongs to this MPI. `plan` may be
 // null (no program). Throws Failure when there is none.

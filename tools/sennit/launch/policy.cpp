@@ -20,14 +20,14 @@ constexpr Binding bindings[] = {
     {"cache", "true", "ll_caches"}, {"numa", "true", "numa_domains"}, {"socket", "true", "sockets"},
 };
 
+} // namespace
+
 std::vector<std::string> known_bindings() {
     std::vector<std::string> words;
     for (const Binding &row : bindings)
         words.emplace_back(row.word);
     return words;
 }
-
-} // namespace
 
 std::string bind_help() {
     return fmt::format("bind each thread, within its rank's share of the machine, to a: {} "

@@ -19,6 +19,7 @@ struct Binding {
     const char *proc_bind;
     const char *places; // null: none
 };
+std::vector<std::string> known_bindings();
 std::string bind_help();
 
 // Each throws Failure when the text is not acceptable.

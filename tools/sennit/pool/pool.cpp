@@ -89,6 +89,11 @@ std::string pool_policies() {
     return fmt::format("{} (default {})", fmt::join(node::policy_names(), ", "), default_policy);
 }
 
+std::vector<std::string> known_pool_policies() {
+    const auto names = node::policy_names();
+    return {names.begin(), names.end()};
+}
+
 void protect_numbers(std::vector<std::string> &words) {
     if (words.size() < 2 || words[0] != "pool" || words[1] != "move")
         return;

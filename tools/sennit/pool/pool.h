@@ -20,6 +20,7 @@ int stop_pool(const PoolRequest &request);
 
 // For the help.
 std::string pool_policies();
+std::vector<std::string> known_pool_policies();
 
 // A number such as -1 is no option: for the command line, before it is parsed.
 void protect_numbers(std::vector<std::string> &words);

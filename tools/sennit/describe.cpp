@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "describe.h"
+
+#include "common/elf_image.h"
+#include "common/failure.h"
+#include "launch/launcher_options.h"
+#include "launch/policy.h"
+#include "pool/pool.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace sennit::tool {
+namespace {
+
+struct OptionText {
+    std::vector<std::string> names; // with their dashes
+    std::string value;              // what its value is called; empty: it has none
+    std::string help;
+    std::vector<std::string> choices; // of its value; empty: any
+};
+
+struct CommandText {
+    std::string path; // "run", "pool start"
+    std::string help;
+    std::vector<OptionText> options;
+    std::vector<std::string> inner;      // names of commands in it
+    bool takes_program = false;          // a program with its arguments follows the options
+    std::vector<OptionText> of_launcher; // mpiexec's, which it takes, too
+};
+
+std::vector<std::string> choices_of(const std::string &command, const std::string &name) {
+    if (name == "--policy")
+        return command == "pool start" ? known_pool_policies() : known_policies();
+    if (name == "--bind")
+        return known_bindings();
+    if (name == "--mpi")
+        return {"auto", "mpich", "openmpi", "mpiabi"};
+    if (name == "--virtual")
+        return {"fibers", "processes"};
+    return name == "--options" ? std::vector<std::string>{"text", "markdown", "man"}
+                               : std::vector<std::string>();
+}
+
+OptionText text_of(const std::string &command, const CLI::Option &option) {
+    OptionText text;
+    for (const std::string &name : option.get_snames())
+        text.names.push_back("-" + name);
+    for (const std::string &name : option.get_lnames())
+        text.names.push_back("--" + name);
+    if (option.get_items_expected_max() > 0)
+        text.value = option.get_type_name();
+    text.help = option.get_description();
+    if (!text.names.empty())
+        text.choices = choices_of(command, text.names.back());
+    return text;
+}
+
+std::vector<OptionText> launcher_texts() {
+    std::vector<OptionText> texts;
+    for (int i = 0; i < launcher_option_count; ++i) {
+        const LauncherOption &row = launcher_options[i];
+        if (row.effect == LauncherEffect::refused)
+            continue;
+        OptionText text;
+        const std::string typed = row.typed();
+        for (const std::string &word : split_path_list(typed, " "))
+            if (word.starts_with('-'))
+                text.names.push_back(word.substr(0, word.find(',')));
+        text.value = row.values;
+        text.help = row.help;
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
+void add_commands(const CLI::App &app, const std::string &prefix, std::vector<CommandText> &to) {
+    for (const CLI::App *const command :
+         app.get_subcommands([](const CLI::App *) { return true; })) {
+        if (command->get_group().empty())
+            continue;
+        CommandText text;
+        text.path = prefix + command->get_name();
+        text.help = command->get_description();
+        for (const CLI::Option *const option : command->get_options())
+            if (!option->get_group().empty() && !option->get_positional())
+                text.options.push_back(text_of(text.path, *option));
+        for (const CLI::App *const inner :
+             command->get_subcommands([](const CLI::App *) { return true; }))
+            text.inner.push_back(inner->get_name());
+        text.takes_program = command->get_option_no_throw("--mpi") != nullptr;
+        if (command->get_option_no_throw("--one-world"))
+            text.of_launcher = launcher_texts();
+        to.push_back(text);
+        add_commands(*command, text.path + " ", to);
+    }
+}
+
+std::string replaced(std::string_view text, std::string_view characters, std::string_view before) {
+    std::string result;
+    for (const char c : text) {
+        if (characters.find(c) != std::string_view::npos)
+            result.append(before);
+        result.push_back(c);
+    }
+    return result;
+}
+
+template <typename Visit>
+void for_each_option(const CommandText &command, const Visit &visit) {
+    for (const auto *const list : {&command.options, &command.of_launcher})
+        for (const OptionText &option : *list)
+            visit(option);
+}
+
+// All names, or those of options that have a value.
+std::string names_of(const CommandText &command, bool with_value) {
+    std::vector<std::string> names;
+    for_each_option(command, [&](const OptionText &option) {
+        if (!with_value || !option.value.empty())
+            names.insert(names.end(), option.names.begin(), option.names.end());
+    });
+    return fmt::format("{}", fmt::join(names, " "));
+}
+
+// Where the words of a command line come from: tables, and how far each shell has got in it.
+constexpr const char *bash_head = R"(# bash completion of sennit, made by `sennit describe bash`.
+_sennit() {
+    local -A options valued inner choices
+    local programs="" current=${COMP_WORDS[COMP_CWORD]} command="" option="" at word
+)";
+constexpr const char *bash_tail = R"(
+    COMPREPLY=()
+    for ((at = 1; at < COMP_CWORD; ++at)); do
+        word=${COMP_WORDS[at]}
+        if [[ -n $option && $word == "=" ]]; then
+            continue # bash splits --name=value
+        elif [[ -n $option ]]; then
+            option=""
+        elif [[ $word == -* ]]; then
+            [[ " ${valued[${command:-run}]} " != *" $word "* && ${COMP_WORDS[at + 1]} != "=" ]] || option=$word
+        elif [[ -n ${options[${command:+$command }$word]+known} ]]; then
+            command=${command:+$command }$word
+        elif [[ -z $command || " $programs " == *" $command "* ]]; then
+            if declare -F _command_offset >/dev/null; then
+                _command_offset "$at"
+            else
+                mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            fi
+            return
+        fi
+    done
+    [[ $current == "=" ]] && current=""
+    if [[ -n $option ]]; then
+        word=${choices[${command:-run} $option]}
+        if [[ -n $word ]]; then
+            mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
+        else
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        fi
+    elif [[ $current == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "${options[${command:-run}]}" -- "$current")
+    elif [[ -n ${inner[$command.]} ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "${inner[$command.]}" -- "$current")
+        [[ -n $command ]] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$current")
+    elif [[ " $programs " == *" $command "* && $current != */* ]]; then
+        mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    fi
+}
+complete -o filenames -F _sennit sennit
+)";
+
+void print_bash(const std::vector<CommandText> &commands) {
+    fmt::print("{}", bash_head);
+    std::string outer;
+    std::string programs;
+    for (const CommandText &command : commands) {
+        fmt::print("    options[{0}]=\"{1}\" valued[{0}]=\"{2}\"\n",
+                   command.path.find(' ') == std::string::npos ? command.path
+                                                               : "\"" + command.path + "\"",
+                   names_of(command, false), names_of(command, true));
+        if (!command.inner.empty())
+            fmt::print("    inner[{}.]=\"{}\"\n", command.path, fmt::join(command.inner, " "));
+        if (command.path.find(' ') == std::string::npos)
+            outer += (outer.empty() ? "" : " ") + command.path;
+        if (command.takes_program)
+            programs += (programs.empty() ? "" : " ") + command.path;
+        for_each_option(command, [&](const OptionText &option) {
+            if (!option.choices.empty())
+                fmt::print("    choices[\"{} {}\"]=\"{}\"\n", command.path, option.names.back(),
+                           fmt::join(option.choices, " "));
+        });
+    }
+    fmt::print("    inner[.]=\"{}\" programs=\"{}\"\n{}", outer, programs, bash_tail);
+}
+
+// One word of zsh's, in quotes.
+std::string zsh_word(const std::string &text) {
+    std::string word;
+    for (const char c : text)
+        c == '\'' ? word.append("'\\''") : word.append(1, c);
+    return "'" + word + "'";
+}
+
+void print_zsh(const std::vector<CommandText> &commands) {
+    fmt::print("#compdef sennit\n# made by `sennit describe zsh`\n");
+    for (const CommandText &command : commands) {
+        fmt::print("_sennit_{}() {{\n    _arguments -A '-*'",
+                   fmt::join(split_path_list(command.path, " "), "_"));
+        for_each_option(command, [](const OptionText &option) {
+            const std::string help = replaced(option.help, "[]\\:", "\\");
+            std::string value;
+            if (!option.value.empty())
+                value = fmt::format(":{}:{}", replaced(option.value, ":", "\\"),
+                                    option.choices.empty()
+                                        ? "_files"
+                                        : fmt::format("({})", fmt::join(option.choices, " ")));
+            for (const std::string &name : option.names)
+                fmt::print(
+                    " \\\n        {}",
+                    zsh_word(fmt::format("{}{}[{}]{}", name,
+                                         value.empty() ? "" : (name.starts_with("--") ? "=" : ""),
+                                         help, value)));
+        });
+        if (command.takes_program)
+            fmt::print(" \\\n        '1:program:_sennit_program' '*::arguments:_normal'");
+        else if (!command.inner.empty())
+            fmt::print(" \\\n        '1:action:({})' '*::rest: _sennit_in {}'",
+                       fmt::join(command.inner, " "), command.path);
+        else
+            fmt::print(" \\\n        '*:file:_files'");
+        fmt::print("\n}}\n");
+    }
+    fmt::print(
+        "_sennit_program() {{ _alternative 'commands:command:_command_names -e' "
+        "'files:file:_files'; }}\n"
+        "_sennit_in() {{ (( $+functions[_sennit_$1_$words[1]] )) && _sennit_$1_$words[1]; }}\n"
+        "_sennit_command() {{\n    local -a commands=(\n");
+    for (const CommandText &command : commands)
+        if (command.path.find(' ') == std::string::npos)
+            fmt::print("        {}\n",
+                       zsh_word(command.path + ":" + replaced(command.help, ":", "\\")));
+    fmt::print(
+        "    )\n    _describe command commands\n    _sennit_program\n}}\n"
+        "_sennit() {{\n    local state\n"
+        "    _arguments -C '1:command:_sennit_command' '*::rest:->rest'\n"
+        "    [[ $state == rest ]] || return 0\n"
+        "    if (( $+functions[_sennit_$words[1]] )); then _sennit_$words[1]; else _normal; fi\n"
+        "}}\n_sennit \"$@\"\n");
+}
+
+std::string fish_word(const std::string &text) {
+    return "'" + replaced(text, "'\\", "\\") + "'";
+}
+
+void print_fish(const std::vector<CommandText> &commands) {
+    fmt::print("# made by `sennit describe fish`\n");
+    for (const CommandText &command : commands) {
+        const std::vector<std::string> words = split_path_list(command.path, " ");
+        std::string inside;
+        for (const std::string &word : words)
+            inside += fmt::format("{}__fish_seen_subcommand_from {}",
+                                  inside.empty() ? "" : "; and ", word);
+        const std::string outside =
+            words.size() == 1 ? "__fish_use_subcommand" : "__fish_seen_subcommand_from " + words[0];
+        fmt::print("complete -c sennit -n {} -a {} -d {}\n", fish_word(outside), words.back(),
+                   fish_word(command.help));
+        for_each_option(command, [&](const OptionText &option) {
+            fmt::print("complete -c sennit -n {}", fish_word(inside));
+            for (const std::string &name : option.names)
+                if (name.starts_with("--"))
+                    fmt::print(" -l {}", name.substr(2));
+                else
+                    fmt::print(" -{} {}", name.size() == 2 ? "s" : "o", name.substr(1));
+            if (!option.value.empty())
+                fmt::print(" -r");
+            if (!option.choices.empty())
+                fmt::print(" -f -a {}",
+                           fish_word(fmt::format("{}", fmt::join(option.choices, " "))));
+            fmt::print(" -d {}\n", fish_word(option.help));
+        });
+    }
+}
+
+// In roff a dash is a minus, and a line must begin neither with a dot nor with a quote.
+std::string man_text(const std::string &text) {
+    const std::string result = replaced(text, "\\-", "\\");
+    return result.starts_with('.') || result.starts_with('\'') ? "\\&" + result : result;
+}
+
+void print_man(const std::vector<CommandText> &commands) {
+    fmt::print(".TH SENNIT 1\n.SH NAME\nsennit \\- runs unmodified MPI + OpenMP programs as one\n"
+               ".SH SYNOPSIS\n.B sennit\n.I command\n[\\fIoptions\\fR] [\\fIprogram\\fR "
+               "[\\fIarguments\\fR]]\n.SH COMMANDS\n");
+    for (const CommandText &command : commands) {
+        fmt::print(".SS sennit {}\n{}\n", command.path, man_text(command.help));
+        for (const OptionText &option : command.options)
+            fmt::print(
+                ".TP\n.B {}{}{}\n{}\n", man_text(fmt::format("{}", fmt::join(option.names, ", "))),
+                option.value.empty() ? "" : " ", man_text(option.value), man_text(option.help));
+        if (!command.of_launcher.empty())
+            fmt::print(".PP\nOptions of mpiexec, too: see\n.BR sennit\\-options (7).\n");
+    }
+    fmt::print(
+        ".SH EXIT STATUS\nThat of the program; 128 + S if signal S ended a rank or the job "
+        "was interrupted by it; 2 if Sennit refuses to start it, and one line on stderr says "
+        "why.\n.SH SEE ALSO\n.BR sennit\\-options (7)\n");
+}
+
+struct Form {
+    const char *name;
+    void (*print)(const std::vector<CommandText> &commands);
+};
+constexpr Form forms[] = {
+    {"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}, {"man", print_man}};
+
+} // namespace
+
+int describe(const CLI::App &app, const std::string &name) {
+    const auto *const form = std::find_if(std::begin(forms), std::end(forms),
+                                          [&](const Form &one) { return one.name == name; });
+    if (form == std::end(forms))
+        fail("'{}' is unknown: sennit describe bash, zsh, fish or man", name);
+    std::vector<CommandText> commands;
+    add_commands(app, "", commands);
+    form->print(commands);
+    return 0;
+}
+
+} // namespace sennit::tool
