@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sennit-X.Y.Z-x86_64.tar.gz of a build: the command, the runtime and a library for each MPI that the build knows,
-stripped; may be unpacked anywhere. Debug symbols are in a second archive, to be unpacked in the same place.
+"""Packages of a build: the command, the runtime and a library for each MPI that the build knows, stripped.
+
+    sennit-X.Y.Z-x86_64.tar.gz             may be unpacked anywhere
+    sennit-X.Y.Z-x86_64-debug.tar.gz       its debug symbols, to be unpacked in the same place
+    sennit-X.Y.Z-py3-none-manylinux_*.whl  for pip
+    sennit_X.Y.Z_amd64.deb                 for Debian and Ubuntu
 
 usage: package.py --build FOLDER --output FOLDER"""
 import argparse
@@ -15,7 +19,11 @@ import sys
 import tarfile
 import tempfile
 
+import debian
 import elf
+import python_wheel
+
+SOURCE = pathlib.Path(__file__).parent.parent
 
 
 def of_cache(build, name):
@@ -39,9 +47,9 @@ def anonymous(entry):
     return entry
 
 
-def pack(archive, prefix, wanted):
+def pack(archive, prefix, wanted, level=9):
     """The files below a prefix that are wanted, under its name."""
-    with open(archive, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as packed, \
+    with open(archive, "wb") as raw, gzip.GzipFile("", "wb", level, raw, 0) as packed, \
             tarfile.open(fileobj=packed, mode="w") as tar:
         for path in sorted(prefix.rglob("*")):
             if (path.is_symlink() or path.is_file()) and wanted(path):
@@ -64,9 +72,18 @@ def main():
                 sys.exit(f"{path.name} needs {', '.join(strange)}, which other machines may not have")
         name = f"sennit-{version}-{platform.machine()}"
         pack(options.output / f"{name}.tar.gz", prefix, lambda path: ".debug" not in path.parts)
-        pack(options.output / f"{name}-debug.tar.gz", prefix, lambda path: ".debug" in path.parts)
-        floor, _ = elf.floor(prefix)
-    print(f"needs glibc {'.'.join(map(str, floor))} or later")
+        pack(options.output / f"{name}-debug.tar.gz", prefix, lambda path: ".debug" in path.parts,
+             level=1) # SennitDebugSymbols.cmake has compressed them
+        glibc, _ = elf.floor(prefix)
+        machine = platform.machine()
+        wheel = python_wheel.make(prefix, version, machine, glibc, options.output, SOURCE / "README.md",
+                                  SOURCE / "LICENSE")
+        cpack = pathlib.Path(of_cache(options.build, "CMAKE_COMMAND")).with_name("cpack")
+        deb = debian.make(prefix, version, machine, glibc, options.output, SOURCE / "CHANGELOG.md", cpack,
+                          pathlib.Path(folder) / "debian")
+        for path in (wheel, deb):
+            print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    print(f"needs glibc {'.'.join(map(str, glibc))} or later")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# whole: tools.install if=SENNIT_PKG_CONFIG lock=install -- {cmake} {build} {wrappers}
+# whole: tools.install if=SENNIT_PKG_CONFIG lock=install timeout=900 -- {cmake} {build} {wrappers}
 """An installation that was moved: the command, headers, libraries, pkg-config's files and the CMake package find
 each other, and programs built against it run. Stripped, it is small; and it can be removed again.
 

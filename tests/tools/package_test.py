@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# whole: tools.package if="SENNIT_PKG_CONFIG and not debug" lock=install -- {source} {build} {wrappers} {fortran_wrappers}
-"""The archive of `./dev package`, unpacked in another place: small, without needs that docs/user/start.md does not name, and
-C and Fortran programs run with it, under each MPI.
+# whole: tools.package if="SENNIT_PKG_CONFIG and not debug" lock=install timeout=900 -- {source} {build} {wrappers} {fortran_wrappers}
+"""What `./dev package` makes. The archive, unpacked in another place: small, without needs that docs/user/start.md does not
+name, and C and Fortran programs run with it, under each MPI. The wheel and Debian's package: likewise.
 
 Usage: package_test.py SOURCE-FOLDER BUILD-FOLDER MPI=MPICC... [fortran-MPI=MPIF90]..."""
 import atexit
@@ -43,10 +43,10 @@ def unpacked():
     return home, dist
 
 
-def runs(home, program):
-    with Running([home / "bin" / "sennit", "run", "-n", "2", program]) as job:
+def runs(home, program, *options, **settings):
+    with Running([home / "bin" / "sennit", "run", *options, "-n", "2", program], environment=settings) as job:
         code, out, errors = job.finish()
-    assert code == 0 and out.count(": well") == 2, (program, code, out, errors)
+    assert code == 0 and out.count(": well") == 2 and not errors, (program, options, code, out, errors)
 
 
 def test_it_is_small_and_complete():
@@ -82,21 +82,102 @@ def test_what_it_needs_is_what_the_page_says():
         assert not elf.strange_libraries(path), (path, elf.strange_libraries(path))
 
 
+def built_with(home, mpi, wrapper, folder):
+    """A program that uses headers and libraries of the installation."""
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "sennit", f"sennit-{mpi}"], text=True, check=True,
+                           env={**os.environ, "PKG_CONFIG_PATH": str(home / "lib" / "pkgconfig")},
+                           capture_output=True).stdout.split()
+    program = os.path.join(folder, "c-" + mpi)
+    subprocess.run([wrapper, "-fopenmp", os.path.join(PROGRAMS, "installed.c"), *flags, "-o", program], check=True)
+    return program
+
+
 def test_programs_run_with_it():
     home, _ = unpacked()
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "PKG_CONFIG_PATH": str(home / "lib" / "pkgconfig")}
         for mpi, wrapper in C:
-            flags = subprocess.run(["pkg-config", "--cflags", "--libs", "sennit", f"sennit-{mpi}"], text=True, check=True,
-                                   env=environment, capture_output=True).stdout.split()
-            program = os.path.join(folder, "c-" + mpi)
-            subprocess.run([wrapper, "-fopenmp", os.path.join(PROGRAMS, "installed.c"), *flags, "-o", program], check=True)
-            runs(home, program)
+            runs(home, built_with(home, mpi, wrapper, folder))
         for mpi, wrapper in FORTRAN:
             program = os.path.join(folder, mpi)
             subprocess.run([wrapper, "-fopenmp", os.path.join(PROGRAMS, "shipped.f90"), "-J", folder, "-o", program],
                            check=True)
             runs(home, program)
+
+
+def installed_by_pip(folder):
+    _, dist = unpacked()
+    wheel, = dist.glob("*.whl")
+    environment = os.path.join(folder, "environment")
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    pip = [os.path.join(environment, "bin", "pip"), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", "--no-index", wheel], check=True)
+    return pathlib.Path(environment), pip
+
+
+def test_the_wheel_is_installed_and_removed_by_pip():
+    with tempfile.TemporaryDirectory() as folder:
+        environment, pip = installed_by_pip(folder)
+        places = os.path.join(folder, "links")
+        os.mkdir(places)
+        for mpi, wrapper in C:
+            program = built_with(environment, mpi, wrapper, folder)
+            for way in ([], ["--virtual"]):
+                runs(environment, program, *way, TMPDIR=places, XDG_RUNTIME_DIR="")
+        subprocess.run([*pip, "uninstall", "-q", "-y", "sennit"], check=True)
+        left = [path for path in environment.rglob("*sennit*") if path.is_file()]
+        assert not left, left
+
+
+def test_an_environment_has_its_own_mpi():
+    """Of what lies beside an interpreter, the only MPI is taken; of two, none."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = pathlib.Path(folder) / "environment"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+        home, _ = unpacked()
+        words = [home / "bin" / "sennit", "run", "--dry-run", "-n", "2", environment / "bin" / "python3", "job.py"]
+        for mpi, name in (("mpich", "libmpi.so.12"), ("openmpi", "libmpi.so.40")):
+            if mpi not in dict(C):
+                continue
+            library = environment / "lib" / name
+            library.touch()
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            assert done.returncode == 0 and f"libsennit-{mpi}.so" in done.stdout and str(library) in done.stdout, done
+            library.unlink()
+        for name in ("libmpi.so.12", "libmpi.so.40"):
+            (environment / "lib" / name).touch()
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "cannot be seen: name it" in done.stderr, done
+
+
+def test_debians_package_has_the_same():
+    _, dist = unpacked()
+    deb, = dist.glob("*.deb")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["dpkg-deb", "-x", deb, folder], check=True)
+        usr = pathlib.Path(folder) / "usr"
+        for name in ("share/doc/sennit/copyright", "share/man/man1/sennit.1.gz", "share/man/man7/sennit-options.7.gz",
+                     "share/bash-completion/completions/sennit", "lib/sennit/omp/libgomp.so.1"):
+            assert (usr / name).exists(), name
+        for mpi, wrapper in C:
+            runs(usr, built_with(usr, mpi, wrapper, folder))
+    if shutil.which("lintian"):
+        done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", deb], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stdout
+
+
+def test_recipes_are_what_they_should_be():
+    packaging = pathlib.Path(SOURCE) / "packaging"
+    with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
+        version = re.search(r"project\(sennit VERSION ([\d.]+)", file.read())[1]
+    modules = "".join(path.read_text() for path in (pathlib.Path(SOURCE) / "cmake").glob("*.cmake"))
+    easyconfig, = (packaging / "easybuild").glob("*.eb")
+    assert easyconfig.name.startswith(f"Sennit-{version}-") and f"version = '{version}'" in easyconfig.read_text()
+    for path in (easyconfig, packaging / "spack" / "package.py"):
+        text = path.read_text()
+        compile(text, path, "exec")
+        for name in re.findall(r"SENNIT_\w+", text):
+            assert name in modules, (path, name)
 
 
 if __name__ == "__main__":
