@@ -113,7 +113,7 @@ foreach(name CMAKE_SOURCE_DIR CMAKE_BINARY_DIR CMAKE_BUILD_TYPE CMAKE_COMMAND CM
     string(APPEND settings "${name}=${${name}}\n")
 endforeach()
 file(WRITE ${manifest} "${settings}")
-set(rooms programs mpi stress loader tools page pass sim apps exports conformance layers docs clocks words lint manifest)
+set(rooms programs mpi stress loader tools page pass sim apps exports conformance layers docs clocks words lint manifest systems)
 execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/manifest.py ${manifest} ${rooms}
                 COMMAND_ERROR_IS_FATAL ANY)
 # A program that changes may say something else, or include something else.

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# script: systems.package if="full and not sanitized" labels=full skip=77 lock=install timeout=3000
+#     -- --source {source} --build {build} --work {build}/systems --systems bookworm --steps package
+"""Sennit on other releases of Debian, each in a folder of its own (debootstrap, chroot): built and shown from nothing by
+`./dev demo`, and as the package of `./dev package`, which is installed, runs a program of each MPI, and is removed.
+Prints a table. Root and a mirror of Debian are needed; where one is missing, a line says so, and the exit code is 77.
+
+usage: systems.py --source FOLDER --build FOLDER --work FOLDER [--systems bookworm,trixie] [--steps demo,package]"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+MIRROR = "http://deb.debian.org/debian"
+SKIPPED = 77
+# In a namespace of its own: whatever happens, no mount is left behind.
+ENTER = """set -e
+mount --bind "$1" "$1"
+mount -t proc proc "$1/proc"
+mount -t sysfs sys "$1/sys"
+mount --rbind /dev "$1/dev"
+mount -t tmpfs tmpfs "$1/dev/shm"
+mount -t tmpfs tmpfs "$1/tmp"
+mount --bind "$2" "$1/src"
+exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb sh -c "cd /src && $3"
+"""
+PACKAGE = """export DEBIAN_FRONTEND=noninteractive; set -e
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends {deb} gcc libc6-dev mpich libmpich-dev openmpi-bin libopenmpi-dev \
+pkg-config >/dev/null
+for mpi in mpich openmpi; do
+    mpicc.$mpi -fopenmp /src/tests/tools/programs/installed.c $(pkg-config --cflags --libs sennit sennit-$mpi) -o /tmp/$mpi
+    for way in '' --virtual; do
+        sennit run $way -n 2 /tmp/$mpi >/tmp/said
+        [ $(grep -c ': well' /tmp/said) = 2 ]
+    done
+done
+apt-get purge -y -qq sennit >/dev/null
+! find / -xdev -path /proc -prune -o -path /src -prune -o -name '*sennit*' -print | grep .
+"""
+VERSIONS = {"GCC": "gcc -dumpfullversion", "MPICH": "mpichversion -v", "Open MPI": "mpiexec.openmpi --version",
+            "Clang": "clang-19 --version", "glibc": "ldd --version"}
+
+
+def give_up(why):
+    print(f"nothing is tested on other systems: {why}")
+    sys.exit(SKIPPED)
+
+
+class System:
+    def __init__(self, name, work):
+        self.name = name
+        self.root = work / name
+        self.source = work / f"{name}-source"
+
+    def make(self, repository, packages):
+        """A base system, and what is committed, with the package."""
+        if not (self.root / "etc" / "os-release").exists():
+            shutil.rmtree(self.root, ignore_errors=True)
+            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=ca-certificates", self.name, self.root,
+                                   MIRROR], capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                shutil.rmtree(self.root, ignore_errors=True)
+                give_up(f"debootstrap of {self.name}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
+        shutil.rmtree(self.source, ignore_errors=True)
+        self.source.mkdir(parents=True)
+        files = subprocess.run(["git", "-C", repository, "archive", "HEAD"], check=True, capture_output=True).stdout
+        subprocess.run(["tar", "-x", "-C", self.source], input=files, check=True)
+        for package in packages.glob("*.deb"):
+            shutil.copy(package, self.source / "sennit.deb")
+        (self.root / "src").mkdir(exist_ok=True)
+        shutil.copy("/etc/resolv.conf", self.root / "etc" / "resolv.conf")
+
+    def run(self, command, to=subprocess.PIPE):
+        return subprocess.run(["nice", "unshare", "--mount", "--propagation", "private", "bash", "-c", ENTER, "enter",
+                               self.root, self.source, command], check=False, text=True, stdout=to,
+                              stderr=subprocess.STDOUT)
+
+    def versions(self):
+        found = {}
+        for name, command in VERSIONS.items(): # of what the steps have installed
+            said = self.run(command).stdout.split("\n")[0]
+            number = re.search(r"\d+\.\d[\d.]*", said)
+            found[name] = number[0] if number else "-"
+        return found
+
+    def step(self, name, command):
+        log = self.root.with_name(f"{self.name}-{name}.log")
+        with open(log, "w", encoding="utf-8") as file:
+            code = self.run(command, file).returncode
+        if code == 0:
+            return "works"
+        print(f"{self.name}, {name}: exit code {code}, see {log}", file=sys.stderr)
+        return "FAILS"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", required=True, type=pathlib.Path)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    parser.add_argument("--systems", default="bookworm,trixie")
+    parser.add_argument("--steps", default="demo,package")
+    options = parser.parse_args()
+    if os.geteuid() != 0 or not shutil.which("debootstrap"):
+        give_up("debootstrap, and root, are needed")
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+        give_up("nothing can be mounted here")
+    steps = options.steps.split(",")
+    packages = options.work.absolute() / "packages"
+    if "package" in steps:
+        subprocess.run([options.source / "packaging" / "package.py", "--build", options.build, "--output", packages],
+                       check=True)
+    commands = {"demo": "./dev demo", "package": PACKAGE.format(deb="/src/sennit.deb")}
+    rows = []
+    for name in options.systems.split(","):
+        system = System(name, options.work.absolute())
+        system.make(options.source, packages)
+        results = [system.step(step, commands[step]) for step in steps]
+        rows.append([f"Debian {name}", *system.versions().values(), *results])
+    titles = ["system", *VERSIONS, *("`./dev demo`" if step == "demo" else "the package" for step in steps)]
+    for row in (titles, ["---"] * len(titles), *rows):
+        print("| " + " | ".join(row) + " |")
+    sys.exit(1 if any("FAILS" in row for row in rows) else 0)
+
+
+if __name__ == "__main__":
+    main()
