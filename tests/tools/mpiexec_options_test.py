@@ -153,5 +153,11 @@ def test_what_cannot_be_under_sennit_is_one_line():
             refused("Permission denied", "--hostfile", file.name, "-n", "2", RANKS)
 
 
+def test_more_ranks_than_there_is_room_for():
+    done = sennit("--nooversubscribe", "-n", "500", RANKS, "exit", "1", "0")
+    said = {"mpich": "has nothing like it", "openmpi": "not enough slots"}[MPI]
+    assert done.returncode in (1, 2) and said in done.stderr and " pid " not in done.stdout, done
+
+
 if __name__ == "__main__":
     harness.run_tests(sys.modules[__name__])

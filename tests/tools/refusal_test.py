@@ -149,6 +149,7 @@ def test_files_that_are_no_programs_are_refused():
 
 def test_programs_that_sennit_cannot_get_into_are_refused():
     refused(["run", at("static-program")], "static binary")
+    refused(["run", at("for-musl")], "is a program for musl")
     refused(["run", "-n", "2", at("two-mpis")], "two MPIs")
     refused(["run", at("old-mpi")], "libmpi.so.20")
     with tempfile.TemporaryDirectory() as folder:

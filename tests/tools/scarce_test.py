@@ -122,6 +122,22 @@ def test_folders_that_cannot_be_written():
                     prefix=only_read, TMPDIR=folder)
 
 
+def test_places_where_nothing_may_be_started():
+    """/tmp and /dev/shm mounted with noexec, as a careful administrator has them; and a home that is only read."""
+    if not is_possible_to_mount():
+        return
+    with new_folder() as home:
+        for place, options, more in (("/tmp", "noexec", {"SENNIT_BOARD": "/tmp/board"}),  # the mount hides any other
+                                     ("/dev/shm", "noexec", {"SENNIT_BOARD": "/dev/shm/board"}),
+                                     (home, "ro", {"HOME": home})):
+            if os.path.realpath(SENNIT).startswith(f"{place}/"):
+                continue
+            for way, mpi in JOBS:
+                code, out, said = finish(["run", *way, *ranks(mpi, "exit", "1", "3")], prefix=with_mount(place, options),
+                                         **more)
+                assert code == 3 and out.count(" pid ") == 2 and not said, (place, mpi, way, code, out, said)
+
+
 def test_without_proc():
     if not is_possible_to_mount():
         return
