@@ -166,6 +166,23 @@ def test_debians_package_has_the_same():
         assert done.returncode == 0, done.stdout
 
 
+def test_what_breaks_programs_is_seen():
+    if not shutil.which("abidiff"):
+        print("abidiff is not installed: nothing is tested with it")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name, code in (("before", "int f(int a) { return a; } int g(void) { return 1; }"),
+                           ("more", "int f(int a) { return a; } int g(void) { return 1; } int h(void) { return 2; }"),
+                           ("less", "int f(int a) { return a; }")):
+            (pathlib.Path(folder) / name / "lib").mkdir(parents=True)
+            subprocess.run(["cc", "-g", "-shared", "-fPIC", "-xc", "-", "-o", f"{folder}/{name}/lib/libsennit-omp.so"],
+                           input=code, text=True, check=True)
+        for after, verdict, wanted in (("before", "the same", 0), ("more", "differs", 0), ("less", "INCOMPATIBLE", 1)):
+            done = subprocess.run([os.path.join(SOURCE, "packaging", "abi.py"), f"{folder}/before", f"{folder}/{after}"],
+                                  capture_output=True, text=True, check=False)
+            assert done.returncode == wanted and verdict in done.stdout, (after, done)
+
+
 def test_recipes_are_what_they_should_be():
     packaging = pathlib.Path(SOURCE) / "packaging"
     with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
