@@ -136,7 +136,9 @@ struct sennit_call {
 
 /* A thread that is about to block *without* being suspended says so here. `call` is written last.
  * It is null while the thread does not block. A reader sets its lowest bit. If a later look finds
- * the bit still set, the thread has been in the same call since. So nobody has to count calls. */
+ * the bit still set, the thread has been in the same call since. So nobody has to count calls.
+ * Between the null that ends a call and what the next one writes is a release fence, and each
+ * member is written atomically: a reader of both sees that the first one is over. */
 struct sennit_blocked {
     const struct sennit_call *call;
     const void *frame; /* an address on its stack, behind which its callers are */

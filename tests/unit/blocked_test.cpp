@@ -20,10 +20,12 @@ constexpr sennit_call kUntold{nullptr, 0, 0};
 void begin(sennit_blocked &mark, const sennit_call *call, int peer, int tag) {
     __atomic_store_n(&mark.peer, peer, __ATOMIC_RELAXED);
     __atomic_store_n(&mark.tag, tag, __ATOMIC_RELAXED);
+    __atomic_store_n(&mark.group, call->of_requests ? 2 : 1, __ATOMIC_RELAXED);
     __atomic_store_n(&mark.call, call, __ATOMIC_RELEASE);
 }
 void end(sennit_blocked &mark) {
-    begin(mark, nullptr, -1, -1);
+    __atomic_store_n(&mark.call, nullptr, __ATOMIC_RELEASE);
+    std::atomic_thread_fence(std::memory_order_release);
 }
 
 std::optional<watch::Blocked> seen(int thread_id = gettid()) {
@@ -108,7 +110,8 @@ TEST(Blocked, AThreadThatHasEndedIsNotLookedAt) {
     EXPECT_FALSE(watch::is_blocked(ended));
 }
 
-// Who looks never takes two calls for one, and never undoes what the thread has stored.
+// Who looks never takes two calls for one, nor a part of each, and never undoes what the thread has
+// stored.
 TEST(Blocked, StressOfALookerBesideCalls) {
     std::atomic<int> caller_id{0};
     std::atomic<bool> stays{false};
@@ -118,7 +121,7 @@ TEST(Blocked, StressOfALookerBesideCalls) {
         ASSERT_EQ(sennit_thread_blocks(&mark), SENNIT_SUCCESS);
         caller_id.store(gettid(), std::memory_order_release);
         for (int i = 0; i < 200'000; ++i) {
-            begin(mark, &kReceive, i, i);
+            begin(mark, i % 2 ? &kReceive : &kWait, i, i);
             end(mark);
             ASSERT_EQ(__atomic_load_n(&mark.call, __ATOMIC_RELAXED), nullptr);
         }
@@ -134,6 +137,10 @@ TEST(Blocked, StressOfALookerBesideCalls) {
         if (const auto thread = seen(caller_id)) {
             EXPECT_GE(thread->calls, calls);
             calls = thread->calls;
+            const sennit_wait &wait = thread->wait;
+            EXPECT_EQ(wait.direction ? wait.peer : wait.requests, wait.tag);
+            EXPECT_EQ(wait.group, wait.direction ? 1U : 0U);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wait.handles), wait.direction ? 0U : 2U);
         }
     const watch::Blocked last = seen(caller_id).value_or(watch::Blocked{});
     const watch::Blocked same = seen(caller_id).value_or(watch::Blocked{});

@@ -23,7 +23,7 @@ SENNIT_HOT Blocking::Blocking(const Operation &operation) {
     if (!may_mark())
         return;
     const bool of_requests = operation.requests > 0;
-    t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
+    BlockedMark::set_said({operation.name, static_cast<int>(operation.notice), of_requests});
     mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
                   of_requests ? handle_bits(operation.handles) : group_of(operation.object));
 }

@@ -35,6 +35,12 @@ class BlockedMark {
         begin(&call);
     }
     ~BlockedMark() { end(); }
+    // A call without a sennit_call of its own.
+    static void set_said(const sennit_call &call) {
+        __atomic_store_n(&t_mark.said.name, call.name, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.said.direction, call.direction, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.said.of_requests, call.of_requests, __ATOMIC_RELAXED);
+    }
     static void set_send(int peer, int tag) {
         __atomic_store_n(&t_mark.send_peer, peer, __ATOMIC_RELAXED);
         __atomic_store_n(&t_mark.send_tag, tag, __ATOMIC_RELAXED);
@@ -56,7 +62,12 @@ class BlockedMark {
         // Pairs with the acquire of who reads the mark.
         __atomic_store_n(&t_mark.call, call, __ATOMIC_RELEASE);
     }
-    static void end() { begin(nullptr); }
+    // A reader that has seen the call then sees that it is over, if it sees what the next one sets:
+    // pairs with the fence of who reads the mark.
+    static void end() {
+        begin(nullptr);
+        std::atomic_thread_fence(std::memory_order_release);
+    }
 };
 
 // Any call: the first one of a thread makes its mark known, and one within another is not told.
@@ -105,7 +116,7 @@ class Unmarked {
             BlockedMark::set(peer_, tag_, group_);
             BlockedMark::set_send(send_peer_, send_tag_);
             BlockedMark::set_frame(frame_);
-            t_mark.said = said_;
+            BlockedMark::set_said(said_);
             // Without the bit of who looked: since then the program did something.
             const auto bits = reinterpret_cast<std::uintptr_t>(call_);
             BlockedMark::begin(reinterpret_cast<const sennit_call *>(bits & ~std::uintptr_t{1}));

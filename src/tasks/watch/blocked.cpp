@@ -9,6 +9,7 @@
 #include "base/spin.h"
 #include "tasks/sched/worker.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -63,18 +64,28 @@ Thread *add(sennit_blocked *mark) {
     return thread;
 }
 
+// The members of a mark, and of a call that is not a constant, may be of the thread's next call.
+template <class Member>
+Member read(const Member &member) {
+    return __atomic_load_n(&member, __ATOMIC_RELAXED);
+}
+
+// A mark's `call` after a look. The lowest bit of its address is set.
+const sennit_call *looked_at(const sennit_call *call) {
+    return reinterpret_cast<const sennit_call *>(reinterpret_cast<std::uintptr_t>(call) | 1);
+}
+
 // The call that the thread is in, after noting whether it is another one than before.
 const sennit_call *look_at(Thread &thread) SENNIT_REQUIRES(g_lock) {
     const sennit_call *call = __atomic_load_n(&thread.mark->call, __ATOMIC_ACQUIRE);
     for (;;) {
         const auto bits = reinterpret_cast<std::uintptr_t>(call);
         const auto *plain = reinterpret_cast<const sennit_call *>(bits & ~std::uintptr_t{1});
-        if (!plain || !plain->name || bits & 1)
+        if (!plain || !read(plain->name) || bits & 1)
             return plain;
         // The thread itself only stores: then what it stored stays, and is looked at again.
-        const auto *seen = reinterpret_cast<const sennit_call *>(bits | 1);
-        if (__atomic_compare_exchange_n(&thread.mark->call, &call, seen, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_ACQUIRE)) {
+        if (__atomic_compare_exchange_n(&thread.mark->call, &call, looked_at(plain), false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
             ++thread.calls;
             return plain;
         }
@@ -83,15 +94,15 @@ const sennit_call *look_at(Thread &thread) SENNIT_REQUIRES(g_lock) {
 
 bool copy(Thread &thread, Blocked &blocked) SENNIT_REQUIRES(g_lock) {
     const sennit_call *call = thread.mark ? look_at(thread) : nullptr;
-    if (!call || !call->name)
+    const char *name = call ? read(call->name) : nullptr;
+    if (!name)
         return false;
-    const auto read = [](const auto &member) { return __atomic_load_n(&member, __ATOMIC_RELAXED); };
     const std::int32_t peer = read(thread.mark->peer);
     const std::uint64_t group = read(thread.mark->group);
-    const bool of_requests = call->of_requests != 0;
+    const bool of_requests = read(call->of_requests) != 0;
     blocked = {thread.thread_id, thread.calls,
-               sennit_wait{.call = call->name,
-                           .direction = call->direction,
+               sennit_wait{.call = name,
+                           .direction = read(call->direction),
                            .peer = of_requests ? -1 : peer,
                            .tag = read(thread.mark->tag),
                            .requests = of_requests ? peer : 0,
@@ -101,7 +112,10 @@ bool copy(Thread &thread, Blocked &blocked) SENNIT_REQUIRES(g_lock) {
                            .send_peer = read(thread.mark->send_peer),
                            .send_tag = read(thread.mark->send_tag)},
                read(thread.mark->frame)};
-    return true;
+    // If any of this was of a later call, the mark shows that this one is over. Pairs with the
+    // release fence between the end of a call and what the next one sets (sennit_blocked).
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return read(thread.mark->call) == looked_at(call);
 }
 
 } // namespace
