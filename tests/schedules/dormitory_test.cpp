@@ -37,7 +37,7 @@ struct Night {
 
 TEST(Dormitory, NobodySleepsOn) {
     Night night;
-    EXPECT_EQ(explore(night.test()).failure, "");
+    EXPECT_EQ(failure_of(night.test()), "");
 }
 
 TEST(Dormitory, NeedsEachOfItsSteps) {

@@ -212,6 +212,11 @@ struct Options {
 
 // Visits all states of the test.
 Result explore(const Test &test, const Flaw &flaw = {}, const Options &options = {});
+// Empty: the test holds in all schedules. Else what is wrong, and the schedule behind it.
+inline std::string failure_of(const Test &test) {
+    const Result result = explore(test);
+    return result.failure.empty() ? "" : result.failure + "\n" + result.schedule;
+}
 
 // The line of the code, without its indentation.
 std::string line_of(const std::string &file, unsigned line);
