@@ -380,6 +380,14 @@ void Crew::idle(Carrier &carrier) {
     sleeping_.fetch_sub(1);
 }
 
+// For fibers that the caller has made ready. They were counted under the lock, and its release is
+// no fence: without one, the look at sleeping_ could come before others see that count, and a
+// carrier that goes to sleep meanwhile would see neither.
+void Crew::wake_another() {
+    full_fence(); // pairs with sleeping_.fetch_add() in idle()
+    help();
+}
+
 // Nobody else does while there is always a fiber to run.
 void Crew::look_at_clock(Carrier &carrier) {
     take_own_thread_pointer(carrier);
@@ -405,7 +413,7 @@ RankFiber *Crew::next(Carrier &carrier) {
         bool others = false;
         if (RankFiber *const fiber = take(carrier, others)) {
             if (others)
-                help(); // one wakes the next
+                wake_another();
             return fiber;
         }
         take_own_thread_pointer(carrier);
@@ -458,7 +466,7 @@ void Crew::tick() {
     parties_.follow(fibers_, lock_);
     const bool others = ready_count_.load(std::memory_order_relaxed) != 0;
     if (others)
-        help();
+        wake_another();
     for (int i = 0; i < carriers_end_.load(); ++i) {
         Carrier &carrier = *carriers_[i];
         RankFiber *const fiber = carrier.fiber.load();

@@ -47,6 +47,7 @@ class Crew : public FiberTurns {
     void give_core(Carrier &carrier);
     void look_at_clock(Carrier &carrier);
     void idle(Carrier &carrier);
+    void wake_another();
     void settle(Carrier &carrier, RankFiber &fiber);
     bool settle_or_return(Carrier &carrier, RankFiber &fiber); // true: it goes home
     void begin_return(RankFiber &fiber) SENNIT_REQUIRES(lock_);
