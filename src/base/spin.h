@@ -19,14 +19,23 @@ namespace sennit {
 #if SENNIT_SCHEDULES
 template <class T>
 using Atomic = schedules::Atomic<T>;
+// An atomic access to what is else no atomic word.
+template <class T>
+Atomic<T> &atomic_at(T &word) {
+    return reinterpret_cast<Atomic<T> &>(word);
+}
 #else
 template <class T>
 using Atomic = std::atomic<T>;
+template <class T>
+std::atomic_ref<T> atomic_at(T &word) {
+    return std::atomic_ref(word);
+}
 #endif
 
 inline void cpu_relax() {
 #if SENNIT_SCHEDULES
-    schedules::wait_for_change();
+    schedules::spin();
 #elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -45,7 +54,9 @@ inline void full_fence() {
 
 // Time stamp for rate limits: cheap, monotonic per core, unit unspecified (see ticks_per_us).
 inline std::uint64_t ticks() {
-#if defined(__x86_64__) || defined(__i386__)
+#if SENNIT_SCHEDULES
+    return schedules::ticks();
+#elif defined(__x86_64__) || defined(__i386__)
     return __builtin_ia32_rdtsc();
 #else
     std::uint64_t value;

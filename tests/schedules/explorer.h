@@ -39,12 +39,13 @@ struct Action {
         asleep,
         wake,
         begin,
-        lock
+        lock,
+        end
     };
     Kind kind = Kind::load;
     Word word = {};
     bool has_to_drain = false;  // all of its thread's stores first, not only those to the word
-    std::uint64_t unwanted = 0; // wait: what the word is not to be
+    std::uint64_t unwanted = 0; // wait: what the word is not to be; end: which thread is to end
     Where where = {};
 };
 
@@ -136,6 +137,7 @@ class Arena {
         used_ += units;
         return block;
     }
+    std::size_t size_of(const void *block) const { return units_[unit_of(block)] * kUnit; }
     void release(const void *block) {
         const std::size_t first = unit_of(block);
         std::fill_n(&gone_[first], units_[first], true);
@@ -194,7 +196,7 @@ class Hashes {
     std::size_t size_ = 0;
 };
 
-// Threads are numbered from 0, and then their buffers.
+// Threads are numbered from 0, and then their buffers, and then their deaths.
 class Explorer {
   public:
     Explorer(const Test &test, const Flaw &flaw, const Options &options)
@@ -219,7 +221,9 @@ class Explorer {
     void heavy_fence(const Where &where);
     void wait_for_change();
     void wait_while(Word word, std::uint64_t is);
-    void futex_wait(Word word, std::uint32_t expected, std::uint32_t bits);
+    void spin();
+    std::uint64_t ticks() { return now_ += test_.tick; }
+    void futex_wait(Word word, std::uint32_t expected, bool is_limited, std::uint32_t bits);
     void futex_wake(Word word, int count, std::uint32_t bits);
     void begin_anew(std::uint64_t place);
     std::uint64_t what_was_read() const { return current_->seen.value(); }
@@ -228,6 +232,12 @@ class Explorer {
         current_->looked_version = 0;
     }
     [[noreturn]] void fail(const std::string &what);
+    [[noreturn]] void end_thread();
+    [[noreturn]] void end_schedule();
+    void become_mortal() { current_->is_mortal = true; }
+    void wait_for_end(std::size_t other) {
+        stop_before({.kind = Action::Kind::end, .unwanted = other});
+    }
     bool takes_lock(Word word);
 
   private:
@@ -245,6 +255,8 @@ class Explorer {
         const void *bed = nullptr;
         std::uint32_t bits = 0;
         std::uint32_t turn = 0;
+        bool is_limited = false; // its sleep
+        bool is_mortal = false;
         Hash seen; // what it has read
     };
     struct Thread : ThreadState {
@@ -281,7 +293,10 @@ class Explorer {
     void do_late(Thread &thread);
     void come_to_late();
     void stop_if_late();
+    [[noreturn]] void leave_thread();
     Thread *next_sleeper(Word word, std::uint32_t bits);
+    void leave_bed(Thread &thread);
+    unsigned whose_time_is_over() const;
     template <class Do>
     void each_piece(Do with);
     void note_state();
@@ -308,8 +323,10 @@ class Explorer {
     Hashes states_;
     Thread *current_ = nullptr;
     bool begins_ = false;
+    bool is_cut_ = false; // the schedule ends here
     fcontext::fcontext_t own_ = nullptr;
     std::uint64_t version_ = 0; // of memory
+    std::uint64_t now_ = 0;     // ticks()
     Result result_;
 
     static Explorer *s_running;

@@ -220,12 +220,17 @@ void Explorer::wait_for_change() {
     stop_before({.kind = Action::Kind::change});
 }
 
+void Explorer::spin() {
+    if (!test_.spins_end)
+        wait_for_change();
+}
+
 void Explorer::wait_while(Word word, std::uint64_t is) {
     stop_before({.kind = Action::Kind::wait, .word = word, .unwanted = is});
 }
 
 // In one step the kernel compares and puts the thread to bed. It has fences on both sides.
-void Explorer::futex_wait(Word word, std::uint32_t expected, std::uint32_t bits) {
+void Explorer::futex_wait(Word word, std::uint32_t expected, bool is_limited, std::uint32_t bits) {
     stop_before({Action::Kind::sleep, word, true, 0, {}});
     Thread &self = *current_;
     if (word.bits() != expected)
@@ -233,9 +238,29 @@ void Explorer::futex_wait(Word word, std::uint32_t expected, std::uint32_t bits)
     self.bed = word.at;
     self.bits = bits;
     self.turn = 0;
+    self.is_limited = is_limited;
     for (const Thread &other : threads_)
         self.turn += other.bed == word.at;
     stop_before({.kind = Action::Kind::asleep, .word = word});
+    if (self.bed) { // its time is over
+        leave_bed(self);
+        self.seen.add(2);
+    }
+}
+
+void Explorer::leave_bed(Thread &thread) {
+    const void *const bed = std::exchange(thread.bed, nullptr);
+    for (Thread &other : threads_)
+        other.turn -= other.bed == bed && other.turn > thread.turn;
+}
+
+// When nobody else can go on: a bit each.
+unsigned Explorer::whose_time_is_over() const {
+    unsigned all = 0;
+    for (int who = 0; who < count() && test_.limits == Test::Limits::at_last; ++who)
+        if (thread(who).bed && thread(who).is_limited)
+            all |= 1U << who;
+    return all;
 }
 
 // The one that has slept longest.
@@ -253,9 +278,7 @@ void Explorer::futex_wake(Word word, int count, std::uint32_t bits) {
         Thread *const woken = next_sleeper(word, bits);
         if (!woken)
             break;
-        woken->bed = nullptr;
-        for (Thread &other : threads_)
-            other.turn -= other.bed == word.at && other.turn > woken->turn;
+        leave_bed(*woken);
     }
 }
 
@@ -269,6 +292,20 @@ void Explorer::begin_anew(std::uint64_t place) {
 void Explorer::fail(const std::string &what) {
     if (result_.failure.empty())
         result_.failure = what;
+    leave_thread();
+}
+
+void Explorer::end_thread() {
+    stop_if_late();
+    leave_thread();
+}
+
+void Explorer::end_schedule() {
+    is_cut_ = true;
+    leave_thread();
+}
+
+void Explorer::leave_thread() {
     Thread &self = *current_;
     self.ended = true;
     current_ = nullptr;
@@ -285,13 +322,12 @@ void Explorer::start(fcontext::transfer_t transfer) {
     self.current_ = &thread;
     self.stop_before({.kind = Action::Kind::begin});
     self.test_.threads[static_cast<std::size_t>(&thread - self.threads_.data())]();
-    self.stop_if_late();
-    thread.ended = true;
-    self.current_ = nullptr;
-    fcontext::jump_fcontext(self.own_, &thread);
+    self.end_thread();
 }
 
 void Explorer::switch_to(Thread &thread) {
+    if (test_.turn_to)
+        test_.turn_to(static_cast<std::size_t>(&thread - threads_.data()));
     thread.context = fcontext::jump_fcontext(thread.context, &thread).fctx;
 }
 
@@ -315,10 +351,12 @@ Action Explorer::action_of(int who) const {
 
 bool Explorer::is_enabled(int who) const {
     const Thread &of = thread(who);
-    if (who >= count())
+    if (who >= count() && who < 2 * count())
         return !of.buffer.empty();
     if (of.ended)
         return false;
+    if (who >= 2 * count())
+        return of.is_mortal;
     const Action &next = of.next;
     switch (next.kind) {
     case Action::Kind::change:
@@ -328,11 +366,13 @@ bool Explorer::is_enabled(int who) const {
     case Action::Kind::wake:
         return of.buffer.empty();
     case Action::Kind::asleep:
-        return !of.bed;
+        return !of.bed || (of.is_limited && test_.limits == Test::Limits::any_time);
     case Action::Kind::lock:
         return next.word.bits() == 0 && !of.buffer.has(next.word);
     case Action::Kind::wait:
         return next.word.bits() != next.unwanted;
+    case Action::Kind::end:
+        return threads_[next.unwanted].ended && threads_[next.unwanted].buffer.empty();
     case Action::Kind::modify:
         return next.has_to_drain ? of.buffer.empty() : !of.buffer.has(next.word);
     default:
@@ -341,16 +381,21 @@ bool Explorer::is_enabled(int who) const {
 }
 
 void Explorer::step(int who) {
-    if (who >= count())
-        drain(thread(who));
-    else
-        switch_to(thread(who));
+    if (who < count())
+        return switch_to(thread(who));
+    if (who < 2 * count())
+        return drain(thread(who));
+    thread(who).ended = true;
+    if (thread(who).bed)
+        leave_bed(thread(who));
 }
 
 std::string Explorer::describe(int who) const {
     static constexpr const char *kNames[] = {
-        "loads", "changes", "store is seen", "fences", "heavy fence", "tries again",
-        "waits", "sleeps",  "is woken",      "wakes",  "begins",      "locks"};
+        "loads",  "changes",  "store is seen", "fences", "heavy fence", "tries again",     "waits",
+        "sleeps", "is woken", "wakes",         "begins", "locks",       "waits for an end"};
+    if (who >= 2 * count())
+        return "thread " + std::to_string(who % count()) + " is killed";
     const Action action = action_of(who);
     const std::string file = action.where.file_name();
     const std::string step =
@@ -445,9 +490,11 @@ bool Explorer::is_new_state() {
 // What may come at this point; false: nothing, or all of it was seen.
 bool Explorer::add_choice() {
     unsigned open = 0;
-    for (int who = 0; who < 2 * count(); ++who)
+    for (int who = 0; who < 3 * count(); ++who)
         if (is_enabled(who))
             open |= 1U << who;
+    if (open == 0)
+        open = whose_time_is_over();
     if (open == 0)
         see_end();
     if (open == 0 || !is_new_state())
@@ -460,7 +507,9 @@ bool Explorer::add_choice() {
 
 void Explorer::see_end() {
     result_.ends.insert(test_.state());
-    const auto has_ended = [](const Thread &thread) { return thread.ended; };
+    const auto has_ended = [this](const Thread &thread) {
+        return thread.ended || (test_.may_sleep_on && thread.bed);
+    };
     result_.failure = std::all_of(threads_.begin(), threads_.end(), has_ended)
                           ? test_.end()
                           : "somebody waits for ever";
@@ -495,7 +544,7 @@ void Explorer::visit_all() {
     bool goes_on = begin_threads() && add_choice();
     while (result_.failure.empty() && !has_new_writer_ && (goes_on || next_choice())) {
         step(choices_.back().chosen);
-        goes_on = result_.failure.empty() && add_choice();
+        goes_on = result_.failure.empty() && !std::exchange(is_cut_, false) && add_choice();
         if (choices_.size() > kMostSteps)
             result_.failure = "no end after " + std::to_string(kMostSteps) + " steps";
         else if (result_.failure.empty() && states_.size() >= options_.most)
@@ -604,8 +653,8 @@ void wait_while(Word word, std::uint64_t is) {
     Explorer::here()->wait_while(word, is);
 }
 
-void futex_wait(Word word, std::uint32_t expected, std::uint32_t bits) {
-    Explorer::here()->futex_wait(word, expected, bits);
+void futex_wait(Word word, std::uint32_t expected, bool is_limited, std::uint32_t bits) {
+    Explorer::here()->futex_wait(word, expected, is_limited, bits);
 }
 
 void futex_wake(Word word, int count, std::uint32_t bits) {
@@ -615,6 +664,15 @@ void futex_wake(Word word, int count, std::uint32_t bits) {
 
 void wait_for_change() {
     Explorer::here()->wait_for_change();
+}
+
+void spin() {
+    Explorer::here()->spin();
+}
+
+std::uint64_t ticks() {
+    Explorer *const explorer = Explorer::here();
+    return explorer ? explorer->ticks() : 0;
 }
 
 void full_fence(const Where &where) {
@@ -643,6 +701,22 @@ void fail(const std::string &what) {
     Explorer::here()->fail(what);
 }
 
+void end_thread() {
+    Explorer::here()->end_thread();
+}
+
+void end_schedule() {
+    Explorer::here()->end_schedule();
+}
+
+void become_mortal() {
+    Explorer::here()->become_mortal();
+}
+
+void wait_for_end(std::size_t thread) {
+    Explorer::here()->wait_for_end(thread);
+}
+
 bool takes_lock(Word word) {
     Explorer *const explorer = Explorer::here();
     return explorer && explorer->takes_lock(word);
@@ -659,6 +733,7 @@ using sennit::schedules::Explorer;
 extern "C" {
 void *__real_malloc(std::size_t size);
 void *__real_calloc(std::size_t count, std::size_t size);
+void *__real_realloc(void *block, std::size_t size);
 void *__real_aligned_alloc(std::size_t align, std::size_t size);
 void __real_free(void *block);
 
@@ -667,6 +742,16 @@ void *__wrap_malloc(std::size_t size) {
 }
 void *__wrap_calloc(std::size_t count, std::size_t size) {
     return Explorer::is_at_work() ? Explorer::allocate(count * size) : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *block, std::size_t size) {
+    if (!Explorer::is_at_work())
+        return __real_realloc(block, size);
+    void *const larger = Explorer::allocate(size);
+    if (block) {
+        std::memcpy(larger, block, std::min(size, sennit::schedules::g_arena.size_of(block)));
+        Explorer::release(block);
+    }
+    return larger;
 }
 void *__wrap_aligned_alloc(std::size_t align, std::size_t size) {
     return Explorer::is_at_work() ? Explorer::allocate(size) : __real_aligned_alloc(align, size);

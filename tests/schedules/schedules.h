@@ -154,11 +154,17 @@ class Atomic {
 
 // For code that tries again: it goes on when memory has changed since it began to look.
 void wait_for_change();
+// cpu_relax(): the same, or no step, see Test::spins_end.
+void spin();
+// base/spin.h: time goes on with each look at it, by what the test says.
+std::uint64_t ticks();
 // Until the word is something else. For what a test puts in place of a thread's sleep.
 void wait_while(Word word, std::uint64_t is);
-// The system's, of one process or of several: a thread sleeps until it is woken. There are no other
-// ends of a sleep, so a wake-up that is lost is found: somebody waits for ever.
-void futex_wait(Word word, std::uint32_t expected, std::uint32_t bits = ~0U);
+// The system's, of one process or of several: a thread sleeps until it is woken, or its time is
+// over, see Test::Limits. There are no other ends of a sleep, so a wake-up that is lost is found:
+// somebody waits for ever.
+void futex_wait(Word word, std::uint32_t expected, bool is_limited = false,
+                std::uint32_t bits = ~0U);
 // The first `count` of those that have one of the bits.
 void futex_wake(Word word, int count, std::uint32_t bits = ~0U);
 // A SpinLock is to be taken (base/spin.h). True: that is done, in one step, when it is free. What a
@@ -182,6 +188,14 @@ std::uint64_t what_was_read();
 void forget_to(std::uint64_t read);
 // A rule is broken. The schedule ends here.
 [[noreturn]] void fail(const std::string &what);
+// The thread does no more: for code that never returns.
+[[noreturn]] void end_thread();
+// Nothing is left to see in this schedule, which is right.
+[[noreturn]] void end_schedule();
+// From now on the thread may be killed before any of its steps: it does no more.
+void become_mortal();
+// Until another thread has ended, or was killed, and its stores are seen.
+void wait_for_end(std::size_t thread);
 
 // A test: all that its threads change; what this is at first; what each thread does; what it has
 // done so far, as a number; what holds at the end.
@@ -191,6 +205,18 @@ struct Test {
     std::vector<std::function<void()>> threads;
     std::function<std::uint64_t()> state;
     std::function<std::string()> end; // empty: right
+
+    // When the time of a sleep that has a limit is over: never; when nobody else can go on; or at
+    // any time.
+    enum class Limits : std::uint8_t { never, at_last, any_time };
+    Limits limits = Limits::never;
+    bool may_sleep_on = false; // at the end threads may be asleep
+    bool spins_end = false;    // the code does something else after some rounds: its spins are no
+                               // waits
+    // Called before a thread goes on, with its number: what the code has as a variable of the
+    // thread.
+    std::function<void(std::size_t)> turn_to;
+    std::uint64_t tick = 1000; // from a look at the time to the next one
 };
 
 struct Result {

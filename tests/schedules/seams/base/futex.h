@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before src/base/futex.h: sleeping and waking are steps of the explorer. Limits of time are
-// not: whoever sleeps has to be woken.
+// Stands before src/base/futex.h: sleeping and waking are steps of the explorer.
 #pragma once
 
 #include "base/spin.h"
 
 #include <cstdint>
+#include <linux/futex.h>
 
 namespace sennit {
 
@@ -13,13 +13,13 @@ using FutexWord = Atomic<std::uint32_t>;
 
 enum class FutexScope { process, node };
 
-inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t = -1,
+inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1,
                        FutexScope = FutexScope::process) {
-    schedules::futex_wait(word.word(), expected);
+    schedules::futex_wait(word.word(), expected, timeout_ns >= 0);
 }
 inline void futex_wait_bits(FutexWord &word, std::uint32_t expected, std::uint32_t bits,
                             std::int64_t) {
-    schedules::futex_wait(word.word(), expected, bits);
+    schedules::futex_wait(word.word(), expected, true, bits);
 }
 inline void futex_wake_bits(FutexWord &word, std::uint32_t bits) {
     schedules::futex_wake(word.word(), 1 << 10, bits);
