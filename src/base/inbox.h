@@ -8,6 +8,8 @@
 // wrote, and the links of all that were pushed before.
 #pragma once
 
+#include "base/spin.h"
+
 #include <atomic>
 
 namespace sennit {
@@ -49,7 +51,7 @@ class Inbox {
     }
 
   private:
-    std::atomic<Item *> newest_{nullptr};
+    Atomic<Item *> newest_{nullptr};
 };
 
 } // namespace sennit

@@ -161,7 +161,7 @@ bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
 // flow leaves home, and takes turns with the fibers on the carriers.
 void yield(RankFiber &self) {
     Carrier *const carrier = self.carrier.load(std::memory_order_relaxed);
-    static const std::atomic<std::uint32_t> changed{1};
+    static const Atomic<std::uint32_t> changed{1};
     if (!carrier && self.turns->any_running() && wait(self, {&changed, 0}, {}, 0))
         return;
     if (!carrier || !self.turns->others_ready()) {

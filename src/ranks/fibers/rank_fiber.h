@@ -35,6 +35,7 @@
 
 #include "base/assert.h"
 #include "base/rank.h"
+#include "base/spin.h"
 
 #include <atomic>
 #include <cstddef>
@@ -107,7 +108,7 @@ constexpr unsigned after(Stage stage) {
 
 // A word that somebody changes, and then rings.
 struct Watched {
-    const std::atomic<std::uint32_t> *word = nullptr; // null: none
+    const Atomic<std::uint32_t> *word = nullptr; // null: none
     std::uint32_t seen = 0;
     bool has_changed() const { return word && word->load() != seen; } // seq_cst, see turns.h
 };
@@ -188,15 +189,15 @@ struct RankFiber {
     std::atomic<std::uint64_t> job{0};
 
     // ---- how others reach it
-    alignas(64) std::atomic<Stage> stage{Stage::home};
-    std::atomic<std::uint32_t> wanted_home{0}; // its home thread has a signal for it
-    std::atomic<std::uint32_t> doomed{0};      // its process has ended
+    alignas(64) Atomic<Stage> stage{Stage::home};
+    Atomic<std::uint32_t> wanted_home{0}; // its home thread has a signal for it
+    Atomic<std::uint32_t> doomed{0};      // its process has ended
     // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
     Party *party = nullptr; // null: not known yet, or of none
     // Carriers that tell the home thread, without the lock, that it has the fiber again. Meanwhile
     // the rank does not end.
-    std::atomic<std::uint32_t> senders{0};
+    Atomic<std::uint32_t> senders{0};
 
     // Its process has ended, or has become another program by another thread's exec. Only for a
     // fiber that is away from home, under the crew's lock.

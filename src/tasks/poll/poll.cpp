@@ -25,11 +25,11 @@ struct sennit_poll_service {
     sennit_poll_function function;
     void *arg;
     char *name;
-    std::atomic<std::int64_t> pending{0}; // not of the first one, see pending_of()
-    std::atomic<int> token{0}; // the system's number of the thread that runs it, or kGone
+    sennit::Atomic<std::int64_t> pending{0}; // not of the first one, see pending_of()
+    sennit::Atomic<int> token{0}; // the system's number of the thread that runs it, or kGone
     // Written by who has the token:
-    std::atomic<std::uint64_t> rounds{0};
-    std::atomic<std::uint64_t> completions{0};
+    sennit::Atomic<std::uint64_t> rounds{0};
+    sennit::Atomic<std::uint64_t> completions{0};
     std::uint64_t rounds_seen = 0; // activity()'s
     std::atomic<const sennit_describer *> describer{nullptr};
     sennit_poll_service *next = nullptr;
@@ -37,7 +37,7 @@ struct sennit_poll_service {
 
 namespace sennit::poll {
 namespace detail {
-std::atomic<std::int64_t> g_pending{0};
+Atomic<std::int64_t> g_pending{0};
 std::atomic<bool> g_wants_watch{false};
 } // namespace detail
 
@@ -47,9 +47,9 @@ constexpr int kGone = -1; // holds a token for good
 
 // One for the process. Any thread touches them.
 struct Services {
-    std::atomic<sennit_poll_service *> latest{nullptr}; // leads to those before
-    std::atomic<std::uint64_t> runs{0};                 // of all, about
-    std::atomic<wait::Bell *> doorbell{nullptr};        // set_doorbell()
+    Atomic<sennit_poll_service *> latest{nullptr}; // leads to those before
+    Atomic<std::uint64_t> runs{0};                 // of all, about
+    std::atomic<wait::Bell *> doorbell{nullptr};   // set_doorbell()
 };
 constinit Services g_services;
 
@@ -141,8 +141,8 @@ class Ticker {
     Timer *timers_ SENNIT_GUARDED_BY(lock_) = nullptr;
     std::atomic<const Timer *> firing_{nullptr};
     FutexWord bell_{0};
-    std::atomic<bool> started_{false};
-    std::atomic<bool> awake_{false};
+    Atomic<bool> started_{false};
+    Atomic<bool> awake_{false};
     Look looks_[kWatchers] SENNIT_GUARDED_BY(lock_) = {};
     std::atomic<bool> looking_{false};
 };
@@ -325,7 +325,7 @@ bool caller_looks(const void *flow) {
 
 namespace {
 // For counters with one writer at a time, or that need not be exact.
-void add(std::atomic<std::uint64_t> &counter, std::uint64_t count) {
+void add(Atomic<std::uint64_t> &counter, std::uint64_t count) {
     counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 

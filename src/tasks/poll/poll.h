@@ -7,6 +7,7 @@
 // started when something is pending for the first time.
 #pragma once
 
+#include "base/spin.h"
 #include "sennit.h"
 #include "wait/bell.h"
 
@@ -17,7 +18,7 @@ namespace sennit::poll {
 
 namespace detail {
 // Operations of all services, times two; odd: scheduling points look further.
-extern std::atomic<std::int64_t> g_pending;
+extern Atomic<std::int64_t> g_pending;
 constexpr std::int64_t kOperation = 2;
 constexpr std::int64_t kFurther = 1;
 } // namespace detail

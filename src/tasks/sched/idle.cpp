@@ -21,8 +21,8 @@ namespace sennit::sched {
 namespace {
 
 // The idle worker that polls while others sleep; null when none does.
-alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
-std::atomic<int> g_asleep{0};
+alignas(kCacheLine) Atomic<Worker *> g_idle_poller{nullptr};
+Atomic<int> g_asleep{0};
 constinit wait::Dormitory g_dormitory;
 
 constexpr std::uint64_t kSpinPollsUs = wait::whole_us(wait::kIdlePoller.idle_ns);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 512;
 
-std::atomic_ref<OrderedQueue *> queue_of(Item *item) {
-    return std::atomic_ref(item->queue);
+decltype(auto) queue_of(Item *item) {
+    return atomic_at(item->queue);
 }
 
 } // namespace

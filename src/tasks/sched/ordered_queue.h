@@ -41,9 +41,9 @@ struct Item {
     std::uint32_t age; // how many tasks came before; ordered queues only
 
     int current_priority() const {
-        return std::atomic_ref(const_cast<int &>(priority)).load(std::memory_order_seq_cst);
+        return atomic_at(const_cast<int &>(priority)).load(std::memory_order_seq_cst);
     }
-    void change_priority(int to) { std::atomic_ref(priority).store(to, std::memory_order_seq_cst); }
+    void change_priority(int to) { atomic_at(priority).store(to, std::memory_order_seq_cst); }
 };
 
 inline constexpr int kLevels = policy::kMostPriority + 1;
@@ -157,7 +157,7 @@ class alignas(kCacheLine) OrderedQueue {
 
     [[no_unique_address]] AliveMark alive_;
     SpinLock lock_;
-    std::atomic<std::uint32_t> count_{0};
+    Atomic<std::uint32_t> count_{0};
     Line line_ SENNIT_GUARDED_BY(lock_);
     Array<Keyed, 512> heap_ SENNIT_GUARDED_BY(lock_);
     [[no_unique_address]] WholeChecks checks_ SENNIT_GUARDED_BY(lock_);

@@ -143,7 +143,7 @@ class ReadyQueue {
     Item *peek_level(End end) SENNIT_REQUIRES(lock_);
 
     SpinLock lock_;
-    std::atomic<std::uint32_t> count_{0};
+    Atomic<std::uint32_t> count_{0};
     // Of priority 0: size_ items from head_ on, the front first.
     Item **ring_ SENNIT_GUARDED_BY(lock_) = nullptr;
     std::uint32_t capacity_ SENNIT_GUARDED_BY(lock_) = 0; // of ring_, a power of two
