@@ -3,6 +3,7 @@
 // and never a suspension.
 #pragma once
 
+#include "base/assert.h"
 #include "base/guard.h"
 
 #include <atomic>
@@ -97,6 +98,21 @@ class SENNIT_IS_LOCK SpinLock {
         }
     }
     Atomic<std::uint8_t> word_{0};
+};
+
+// For what one thread does and others need not wait for: they go on if it is taken.
+class Token {
+  public:
+    // False: another thread has it. Acquire: pairs with release().
+    bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
+    void release() {
+        SENNIT_ASSERT(is_taken());
+        taken_.store(false, std::memory_order_release);
+    }
+    bool is_taken() const { return taken_.load(std::memory_order_relaxed); }
+
+  private:
+    Atomic<bool> taken_{false};
 };
 
 } // namespace sennit

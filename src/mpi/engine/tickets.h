@@ -363,11 +363,8 @@ class Tickets {
     // ---- the token ------------------------------------------------------------------------------
 
     // False: another thread has the token.
-    bool take_token() { return !token_.exchange(true, std::memory_order_acquire); }
-    void release_token() {
-        SENNIT_ASSERT(token_.load(std::memory_order_relaxed));
-        token_.store(false, std::memory_order_release);
-    }
+    bool take_token() { return token_.take(); }
+    void release_token() { token_.release(); }
     // Wait for the token a while. False: another thread keeps it.
     bool hold_token();
 
@@ -417,7 +414,7 @@ class Tickets {
     Flow &flow_; // of long sends
     Inbox<Ticket> inbox_;
     std::atomic<std::int64_t> pending_{0};
-    std::atomic<bool> token_{false};
+    Token token_;
 
     Pending<MPI_Request> requests_; // of waiting_, in its order
     Pending<Ticket *> waiting_;

@@ -49,9 +49,15 @@ void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
     }
 }
 
+bool mpi_answers() {
+    static constexpr auto finalized = SENNIT_BARE(Finalized);
+    int over = 0;
+    return multiple() && finalized(&over) == MPI_SUCCESS && !over;
+}
+
 class Asking {
   public:
-    Asking() : may_(g_wrap.answers.begin()) {}
+    Asking() : may_(g_wrap.answers.begin(mpi_answers)) {}
     ~Asking() { g_wrap.answers.end(); }
     Asking(const Asking &) = delete;
     Asking &operator=(const Asking &) = delete;

@@ -224,7 +224,7 @@ void close(const sennit_call &call) {
         }
         sched_yield();
     }
-    g_wrap.answers.close();
+    g_wrap.answers.close([] { set_multiple(false); });
 }
 
 } // namespace
@@ -265,7 +265,7 @@ SENNIT_DEFINE(Finalize, void) {
     static constexpr auto bare = SENNIT_BARE(Finalize);
     const Blocking mark(kFinalizing, -1, -1, 0);
     end_crowd();
-    g_wrap.answers.close();
+    g_wrap.answers.close([] { set_multiple(false); });
     const int error = [&] {
         const CrowdedStart end;
         return bare();
@@ -332,21 +332,6 @@ SENNIT_DEFINE(Session_finalize, MPI_Session *session) {
 #endif
 
 namespace sennit::mpi {
-
-bool Answers::begin() {
-    static constexpr auto finalized = SENNIT_BARE(Finalized);
-    asking_.fetch_add(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with close
-    int over = 0;
-    return multiple() && finalized(&over) == MPI_SUCCESS && !over;
-}
-
-void Answers::close() {
-    set_multiple(false);
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with begin
-    while (asking_.load(std::memory_order_acquire) != 0)
-        sched_yield(); // it calls nothing that waits for others
-}
 
 // Where the library is put together: what a room needs from above is plugged in here, before any
 // call comes. The state of each room is one object of it (g_calls, g_crowd, g_chaos,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/spin.h"
+
 #include <atomic>
+#include <sched.h>
 
 namespace sennit::mpi {
 
@@ -34,14 +37,27 @@ class Users {
 
 class Answers {
   public:
-    // An answer is being given, on the runtime's thread. May MPI be asked for it?
-    bool begin();
+    // An answer is being given, on the runtime's thread. May MPI be asked for it? Yes if is_open()
+    // says so, after the fence.
+    template <class IsOpen>
+    bool begin(IsOpen is_open) {
+        asking_.fetch_add(1, std::memory_order_relaxed);
+        full_fence(); // pairs with close()
+        return is_open();
+    }
     void end() { asking_.fetch_sub(1, std::memory_order_release); }
-    // From now on they are given without MPI, which is about to be finalized.
-    void close();
+    // From now on they are given without MPI, which is about to be finalized: shut() makes
+    // is_open() say no.
+    template <class Shut>
+    void close(Shut shut) {
+        shut();
+        full_fence(); // pairs with begin()
+        while (asking_.load(std::memory_order_acquire) != 0)
+            sched_yield(); // it calls nothing that waits for others
+    }
 
   private:
-    std::atomic<int> asking_{0};
+    Atomic<int> asking_{0};
 };
 
 } // namespace sennit::mpi
