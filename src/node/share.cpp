@@ -129,7 +129,7 @@ Hold Share::begin_use(Hold hold, int near) {
     return note_begin(hold);
 }
 
-std::optional<Hold> Share::take_while(const std::atomic<std::int32_t> &needed, int near) {
+std::optional<Hold> Share::take_while(const Atomic<std::int32_t> &needed, int near) {
     const Inside inside(*this);
     if (!inside)
         return Hold{};
@@ -139,7 +139,7 @@ std::optional<Hold> Share::take_while(const std::atomic<std::int32_t> &needed, i
     return hold ? std::optional(note_begin(*hold)) : std::nullopt;
 }
 
-Hold Share::take_spare(const std::atomic<std::int32_t> &needed, int near) {
+Hold Share::take_spare(const Atomic<std::int32_t> &needed, int near) {
     const Inside inside(*this);
     if (!inside)
         return {};
@@ -344,7 +344,7 @@ Hold Share::take_from_sleeper(std::int64_t now) {
 
 // A core, or none: the thread is to run without one. Nothing: it is needed no more, or has waited
 // for as long as it may and is not to run beyond the cores.
-std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_t> *needed,
+std::optional<Hold> Share::wait_for_core(int near, const Atomic<std::int32_t> *needed,
                                          Beyond beyond) {
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();

@@ -13,6 +13,7 @@
 // (core_table.h) if the policy would give it that core if it were free.
 #pragma once
 
+#include "base/spin.h"
 #include "node/board.h"
 #include "sennit.h"
 #include "wait/rows.h"
@@ -70,10 +71,10 @@ class Share {
     Hold take(int near);
     // As take(), for a thread that others of the process can do without: it waits only while
     // `needed` is not 0, which it sees within kKeptNs. Nothing: it has not begun to compute.
-    std::optional<Hold> take_while(const std::atomic<std::int32_t> &needed, int near);
+    std::optional<Hold> take_while(const Atomic<std::int32_t> &needed, int near);
     // As take_while(), but the thread never runs beyond the cores. An empty hold: it has no core,
     // and has not begun to compute. Takes `patience` at most.
-    Hold take_spare(const std::atomic<std::int32_t> &needed, int near);
+    Hold take_spare(const Atomic<std::int32_t> &needed, int near);
     // Could one more thread of the process have a core: one that is free, or one of its own that
     // another process uses? A hint.
     bool could_have_more() const;
@@ -122,7 +123,7 @@ class Share {
     Hold try_take(int near);
     Hold borrow();
     enum class Beyond : bool { never, late }; // the cores: does the thread run there in the end?
-    std::optional<Hold> wait_for_core(int near, const std::atomic<std::int32_t> *needed,
+    std::optional<Hold> wait_for_core(int near, const Atomic<std::int32_t> *needed,
                                       Beyond beyond = Beyond::late);
     const Sleepers::One *choose(const Sleepers &sleepers);
     Hold take_from_sleeper(std::int64_t now);

@@ -32,7 +32,7 @@ class RungSet {
     // Any thread of any rank.
     Added add(std::int32_t number) {
         const auto index = static_cast<std::uint32_t>(number);
-        std::atomic<std::uint64_t> &word = words_[index / kBits];
+        Atomic<std::uint64_t> &word = words_[index / kBits];
         const std::uint64_t bit = std::uint64_t{1} << (index % kBits);
         const bool first = word.load(std::memory_order_relaxed) == 0;
         if ((word.fetch_or(bit) & bit) != 0) // nothing else of the result: no loop (lock bts)
@@ -59,7 +59,7 @@ class RungSet {
 
   private:
     static constexpr std::int32_t kBits = 64;
-    alignas(64) std::atomic<std::uint64_t> words_[kMost / kBits] = {};
+    alignas(64) Atomic<std::uint64_t> words_[kMost / kBits] = {};
 };
 
 class FiberTable {
@@ -96,7 +96,7 @@ class FiberTable {
     const RankFiberCalls &calls_;
     FiberTurns &turns_;
     const std::size_t frame_size_;
-    std::atomic<std::int32_t> end_{0};
+    Atomic<std::int32_t> end_{0};
     std::atomic<RankFiber *> fibers_[kMostFibers] = {}; // null: not made yet
 };
 

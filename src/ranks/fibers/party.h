@@ -24,7 +24,7 @@ namespace sennit::virt {
 struct ReadyList {
     RankFiber *first = nullptr;
     RankFiber *last = nullptr;
-    std::atomic<std::int32_t> count{0}; // others may read it
+    Atomic<std::int32_t> count{0}; // others may read it
 
     void add(RankFiber &fiber) {
         fiber.next_ready = nullptr;
@@ -61,12 +61,14 @@ struct ReadyList {
 struct Party {
     std::uint64_t job = 0; // as on the board; 0: no program's
     ReadyList ready;
-    std::atomic<bool> asking{false};    // a carrier asks for a core
-    std::atomic<std::int32_t> users{0}; // carriers that ask, or have a core
-    node::Share *share = nullptr;       // stays while there are users
+    Atomic<bool> asking{false};    // a carrier asks for a core
+    Atomic<std::int32_t> users{0}; // carriers that ask, or have a core
+    node::Share *share = nullptr;  // stays while there are users
     node::BoardSlot *slot = nullptr;
 
-    bool is_unserved() const { return ready.count.load(std::memory_order_relaxed) != 0 && !asking; }
+    bool is_unserved() const {
+        return ready.count.load(std::memory_order_relaxed) != 0 && !asking.load();
+    }
 };
 
 // All parties of an address space. One thread, the watcher, begins and ends them, and does the

@@ -64,12 +64,12 @@ class FiberTurns {
   protected:
     ~FiberTurns() = default;
 
-    std::atomic<std::int32_t> carriers_end_{0};
+    Atomic<std::int32_t> carriers_end_{0};
     std::atomic<std::int32_t> ready_count_{0}; // written under the crew's lock
-    std::atomic<std::uint32_t> abroad_{0};     // 1: words have changed, and nobody is in the set
+    Atomic<std::uint32_t> abroad_{0};          // 1: words have changed, and nobody is in the set
     RungSet rung_;
-    alignas(64) std::atomic<std::int32_t> searching_{0}; // carriers that look at the set often
-    std::atomic<std::int32_t> sleeping_{0};
+    alignas(64) Atomic<std::int32_t> searching_{0}; // carriers that look at the set often
+    Atomic<std::int32_t> sleeping_{0};
     FutexWord wakes_{0};
 
     std::atomic<std::uint64_t> tick_rate_{0}; // the watcher writes it
