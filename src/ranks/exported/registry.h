@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/spin.h"
 
 #include <atomic>
 #include <cstddef>
@@ -43,7 +44,11 @@ enum class Outcome { done, exists, full, not_own, ended };
 class Registry {
   public:
     static constexpr std::uint64_t kVersion = 0x32747078456e6e53; // "SnnExpt2"
+#if SENNIT_SCHEDULES                                              // there are looks at all of them
+    static constexpr std::size_t kMost = 3;
+#else
     static constexpr std::size_t kMost = 1024;
+#endif
     static constexpr std::size_t kLongestName = 63;
 
     Registry() = default;
@@ -83,11 +88,11 @@ class Registry {
         return word != 0 && (word & (kReserved | kProposed)) == 0;
     }
     struct Entry {
-        std::atomic<std::uint64_t> word{0};
+        Atomic<std::uint64_t> word{0};
         std::atomic<std::uint64_t> version{0}; // its low bits; above them some of the id's
         std::atomic<std::uint64_t> address{0};
         std::atomic<std::uint64_t> bytes{0};
-        std::atomic<pid_t> owner{0};
+        Atomic<pid_t> owner{0};
         std::atomic<std::uint64_t> name[kNameWords] = {};
     };
 
@@ -103,10 +108,10 @@ class Registry {
     void tell();
 
     std::uint64_t version_ = kVersion;
-    std::atomic<std::uint64_t> latest_{0}; // 0: none was added yet
-    std::atomic<std::uint64_t> tickets_{0};
+    Atomic<std::uint64_t> latest_{0}; // 0: none was added yet
+    Atomic<std::uint64_t> tickets_{0};
     FutexWord changes_{0};
-    std::atomic<std::uint32_t> waiting_{0}; // or was, and was killed: then a wake-up too many
+    Atomic<std::uint32_t> waiting_{0}; // or was, and was killed: then a wake-up too many
     Entry entries_[kMost];
 };
 
