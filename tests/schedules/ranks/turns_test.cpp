@@ -162,7 +162,16 @@ class Rings final : public Host {
 
 using From = Rings::From;
 
-TEST(RankFibers, RunWhenSomebodyHasRungForThem) {
+class RankFibers : public testing::Test {
+  protected:
+    void SetUp() override {
+        constexpr unsigned long writes_thread_pointer = 2; // HWCAP2_FSGSBASE
+        if ((getauxval(AT_HWCAP2) & writes_thread_pointer) == 0)
+            GTEST_SKIP() << "there are no rank fibers on this processor";
+    }
+};
+
+TEST_F(RankFibers, RunWhenSomebodyHasRungForThem) {
     Rings from_home(From::home, 1, 1), from_carrier(From::carrier, 2, 1),
         two_carriers(From::carrier, 1, 2);
     for (Rings *const rings : {&from_home, &from_carrier, &two_carriers})
@@ -181,7 +190,7 @@ TEST(RankFibers, RunWhenSomebodyHasRungForThem) {
               "");
 }
 
-TEST(RankFibers, AreNotDeafWhenARankIsKilledAsItRings) {
+TEST_F(RankFibers, AreNotDeafWhenARankIsKilledAsItRings) {
     Rings watched(From::nothing, 2, 1, Rings::Dies::beside_the_watcher),
         alone(From::nothing, 2, 1, Rings::Dies::alone);
     EXPECT_EQ(failure_of(watched.test()), "");
@@ -241,7 +250,7 @@ class Asking final : public Host {
     std::uint64_t ran_ = 0; // a bit each
 };
 
-TEST(RankFibers, HaveACoreEachThoughOneCarrierAsksAtATime) {
+TEST_F(RankFibers, HaveACoreEachThoughOneCarrierAsksAtATime) {
     Asking asking;
     EXPECT_EQ(failure_of(asking.test()), "");
     using enum Flaw::Kind;
