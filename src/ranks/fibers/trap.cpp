@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -95,11 +96,15 @@ bool is_anybodys(const Context &context) {
     case SYS_mremap:
     case SYS_process_vm_readv: // by the user's rights
     case SYS_process_vm_writev:
+    case SYS_shmat: // likewise; UCX attaches a rank's memory before the first message to it
+    case SYS_shmdt:
     case SYS_gettimeofday:
     case SYS_time:
         return true;
     case SYS_mmap:
         return (context.r10 & MAP_ANONYMOUS) != 0;
+    case SYS_shmctl:
+        return context.rsi == IPC_STAT;
     case SYS_clock_gettime:
     case SYS_clock_getres:
         return reads_common_clock(context.rdi);
