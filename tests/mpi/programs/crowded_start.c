@@ -4,6 +4,8 @@
  *     run='{on_one_core} {sennit} run --virtual --mpi {mpi} --threads 1 -n 16 {exe}' -- {case}
  * once: mpi.{program}.{mpi}.n128.user labels=mpi,virtual skip=77
  *     run='{as_user} {sennit} run --virtual --mpi {mpi} --threads 1 -n 128 {exe}'
+ * once: mpi.{program}.{mpi}.n128.fibers.user if=rank_fibers labels=mpi,virtual skip=77
+ *     run='{as_user} {sennit} run --virtual=fibers --mpi {mpi} --threads 1 -n 128 {exe}'
  * Many ranks on few cores: MPI_Init and MPI_Finalize end, and leave no handler and no timer behind.
  *   own   the program has a use of its own for the signal that Sennit would take */
 #include "check.h"
