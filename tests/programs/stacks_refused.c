@@ -3,7 +3,7 @@
  * test: OMP_STACKSIZE=8M
  * A process that has no address space left for the stacks of tasks that wait runs them on top of
  * each other, leaves room for the memory of tasks and for the program, and ends right
- * (OMP_STACKSIZE=8M makes few of them fit: three take half of what is left).
+ * (OMP_STACKSIZE=8M makes few of them fit: two take a third of what is left).
  */
 #include "check.h"
 #include <sys/mman.h>
