@@ -29,6 +29,7 @@ OF_TESTS = {"SENNIT_TEST_SECONDS", "SENNIT_TEST_ONLY", "SENNIT_TEST_EACH"}
 READ = re.compile(r'(?:getenv|trusted_environment|is_given)\("(\w+)"\)')
 NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
+    "HOME": "POSIX: where the user's cache is, for links to Sennit's files",
     "LD_PRELOAD": "the dynamic linker's: what is there already stays",
     "OMPI_MCA_odls_base_sigkill_timeout": "Open MPI's: how long its mpiexec waits for ranks that are to end",
     "OMPI_MCA_orte_abort_on_non_zero_status": "Open MPI's: whether its mpiexec ends a job with a rank that fails",
@@ -38,6 +39,7 @@ NOT_OURS = {
     "OMP_TOOL_VERBOSE_INIT": "likewise",
     "PATH": "POSIX: where programs are",
     "TMPDIR": "POSIX: where the board of a node is, if there is no other place, and the socket of a job's ranks",
+    "XDG_CACHE_HOME": "freedesktop.org's: the user's cache, for links to Sennit's files",
     "XDG_RUNTIME_DIR": "freedesktop.org's: a folder of the user's alone, for the socket of a job's ranks",
 }
 

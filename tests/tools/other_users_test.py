@@ -573,6 +573,39 @@ def test_a_folder_of_virtual_ranks_that_others_have_made_is_not_used():
         assert code != 0 and "is not a folder of yours alone" in errors, (code, errors)
 
 
+def test_links_for_the_loader_are_where_others_cannot_replace_them():
+    """What the dynamic loader is told by LD_PRELOAD, it looks at when any program starts."""
+    squatted = f"/tmp/sennit-links-{VICTIM}"
+    with Room() as room:
+        home = f"{room.victim}/my sennit"  # a name that the loader cannot take
+        os.mkdir(home)
+        os.symlink(os.path.join(os.path.dirname(os.path.dirname(SENNIT)), "lib"), f"{home}/lib")
+        os.mkdir(f"{room.victim}/tmp", 0o700)
+        os.chown(f"{room.victim}/tmp", VICTIM, VICTIM)
+        as_attacker(lambda: os.symlink(f"{room.victim}/tmp", f"{room.shared}/link"))
+        as_attacker(lambda: os.mkdir(squatted))
+
+        def look(**more):
+            return run_as(VICTIM, [SENNIT, "run", "--dry-run", "-n", "2", f"{PROGRAMS}/ranks.{MPI}"], room.victim,
+                          SENNIT_HOME=home, **more)
+
+        try:
+            for cache in ("", room.shared):
+                done = look(HOME="", XDG_CACHE_HOME=cache, TMPDIR=room.shared)
+                refused = done.returncode == 2 and "safe from others" in done.stderr and done.stderr.count("\n") == 1
+                assert refused and not done.stdout, (cache, done)
+            places = ((f"{room.victim}/.cache/sennit/links", {"TMPDIR": room.shared}),
+                      (f"{room.victim}/tmp/sennit-links-{VICTIM}", {"HOME": "", "TMPDIR": f"{room.shared}/link"}),
+                      (f"{room.victim}/tmp/sennit/links", {"XDG_CACHE_HOME": f"{room.victim}/tmp"}))
+            for place, more in places:
+                done = look(XDG_RUNTIME_DIR=f"{room.victim}/tmp", **more)
+                link = [os.path.join(place, name) for name in os.listdir(place)]
+                assert done.returncode == 0 and len(link) == 1 and link[0] in done.stdout, (place, link, done)
+                assert room.shared not in done.stdout, done
+        finally:
+            os.rmdir(squatted)
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         print("skipped: only root can be two users")

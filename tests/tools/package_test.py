@@ -122,7 +122,7 @@ def test_the_wheel_is_installed_and_removed_by_pip():
         for mpi, wrapper in C:
             program = built_with(environment, mpi, wrapper, folder)
             for way in ([], ["--virtual"]):
-                runs(environment, program, *way, TMPDIR=places, XDG_RUNTIME_DIR="")
+                runs(environment, program, *way, XDG_CACHE_HOME=places)
         subprocess.run([*pip, "uninstall", "-q", "-y", "sennit"], check=True)
         left = [path for path in environment.rglob("*sennit*") if path.is_file()]
         assert not left, left

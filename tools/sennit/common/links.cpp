@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -30,19 +31,59 @@ bool is_linked(const std::string &link, const std::string &target) {
     return fs::read_symlink(link, ignored) == target && fs::equivalent(link, target, ignored);
 }
 
+struct LinkFolder {
+    std::string parent;
+    std::string name; // of the folder in it
+    bool makes_parent = false;
+};
+
+// Those that last and that the nodes of a cluster share come first. None is in XDG_RUNTIME_DIR,
+// which goes when the user logs out, while jobs run on.
+std::vector<LinkFolder> places_for_links() {
+    const auto text_of = [](const char *value) { return std::string(value ? value : ""); };
+    std::string cache = text_of(std::getenv("XDG_CACHE_HOME"));
+    const std::string home = text_of(std::getenv("HOME"));
+    if (!cache.starts_with('/'))
+        cache = home.starts_with('/') ? home + "/.cache" : "";
+    std::vector<LinkFolder> places;
+    if (!cache.empty())
+        places.push_back({cache + "/sennit", "links", true});
+    for (const std::string &folder : {text_of(std::getenv("TMPDIR")), std::string("/tmp")})
+        if (folder.starts_with('/'))
+            places.push_back({folder, fmt::format("sennit-links-{}", geteuid()), false});
+    return places;
+}
+
+// Nobody else can enter it, or put another in its place: the dynamic loader follows the links
+// without a look at whose they are. Its path has no links of others in it. Empty: there is none.
+std::string safe_folder(const LinkFolder &place) {
+    if (place.makes_parent) {
+        mkdir(fs::path(place.parent).parent_path().c_str(), only_mine);
+        mkdir(place.parent.c_str(), only_mine);
+    }
+    std::error_code error;
+    const std::string parent = fs::canonical(place.parent, error).string();
+    if (error || !may_hold_what_is_ours(parent))
+        return "";
+    std::string folder = fmt::format("{}/{}", parent, place.name);
+    mkdir(folder.c_str(), only_mine);
+    return is_private_folder(folder.c_str()) ? folder : "";
+}
+
 // The first place where `make` can make what stands for `target`.
 template <typename Make>
 std::string first_place(const std::string &target, const char *why, const Make &make) {
-    const std::vector<std::string> places = private_places();
-    for (const std::string &place : places) {
-        const std::string ours = fmt::format("{}/sennit-links-{}", place, geteuid());
-        std::string path = fmt::format("{}/{:016x}", ours, std::hash<std::string>{}(target));
-        mkdir(ours.c_str(), only_mine);
-        if (loader_takes(path) && is_private_folder(ours.c_str()) && make(path))
+    std::vector<std::string> tried;
+    for (const LinkFolder &place : places_for_links()) {
+        tried.push_back(fmt::format("{}/{}", place.parent, place.name));
+        const std::string folder = safe_folder(place);
+        std::string path = fmt::format("{}/{:016x}", folder, std::hash<std::string>{}(target));
+        if (!folder.empty() && loader_takes(path) && make(path))
             return path;
     }
-    fail("'{}' {}, and no link to it can be made in any of {}: set TMPDIR to a folder of yours",
-         target, why, fmt::join(places, ", "));
+    fail("'{}' {}, and no link to it can be made that is safe from others in any of {}: set TMPDIR "
+         "to a folder of yours",
+         target, why, fmt::join(tried, ", "));
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other names for Sennit's files, where the dynamic loader cannot find them under their own:
-// symbolic links in a folder that only this user may enter. They stay, since programs that were
-// started with them may start others at any time. All that this user starts shares them, and makes
-// what is missing, so there is one of each, whoever comes first.
+// symbolic links in a folder that only this user may enter, and that nobody else can replace. They
+// stay, since programs that were started with them may start others at any time. All that this user
+// starts shares them, and makes what is missing, so there is one of each, whoever comes first.
 #pragma once
 
 #include <span>
