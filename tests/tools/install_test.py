@@ -6,6 +6,7 @@ each other, and programs built against it run. Stripped, it is small; and it can
 Usage: install_test.py CMAKE BUILD-FOLDER MPI=MPICC... (compiler wrappers)"""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -129,20 +130,89 @@ def test_launchers_by_its_links_start_programs_under_it():
                 with Running([os.path.join(shims, name), "-np", "2", program], environment=settings) as job:
                     code, out, errors = job.finish()
                 assert code == 0 and out.count(": well") == 2 and not errors, (name, mpi, code, out, errors)
-        # An srun that tells what it was called with. It says that -n has a value, and -l has none.
-        srun = os.path.join(folder, "bin", "srun")
-        os.mkdir(os.path.dirname(srun))
-        with open(srun, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n[ \"$1\" = --help ] || exec printf '%s\\n' \"$@\"\ncat <<'EOF'\n"
-                       "  -n, --ntasks=ntasks   tasks\n  -l, --label  their numbers\n  -I, --immediate[=secs]  now\nEOF\n")
-        os.chmod(srun, 0o755)
-        settings["PATH"] = f"{shims}:{os.path.dirname(srun)}:{os.environ['PATH']}"
-        for words, program in ((["-n", "2", "-l", "-I"], ["./app", "-n", "3"]), (["--ntasks=2", "--ntasks", "2"], ["./app"]),
-                               ([], ["/there/sennit", "exec", "./app"])):
-            with Running([os.path.join(shims, "srun"), *words, *program], environment=settings) as job:
-                code, out, errors = job.finish()
-            under = [] if "sennit" in program[0] else [installed.sennit, "exec", "--"]
-            assert code == 0 and out.split() == words + under + program, (words, program, out, errors)
+        # What a script asks an MPI's launcher is answered by that.
+        for name in ("mpiexec", "mpirun"):
+            without, by_shim = (subprocess.run([path, "--version"], capture_output=True, text=True, check=False,
+                                               env={**os.environ, **MPIEXEC, **settings})
+                                for path in (shutil.which(name), os.path.join(shims, name)))
+            assert by_shim.returncode == 0 and by_shim.stdout == without.stdout, (name, without, by_shim)
+
+
+def make_launcher(folder, name, text):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + text)
+    os.chmod(os.path.join(folder, name), 0o755)
+    return folder
+
+
+# Tells what it was called with. It says that -n has a value, and -l has none.
+SRUN = """[ "$1" = --help ] || exec printf '%s\\n' "$@"
+cat <<'EOF'
+  -n, --ntasks=ntasks   tasks
+  -l, --label  their numbers
+  -I, --immediate[=secs]  now
+      --multi-prog  the program is a list
+      --bcast=<dest>  copy it
+EOF
+"""
+
+
+class Shims:
+    """An installation's, in front of PATH."""
+
+    def __init__(self, folder):
+        self.sennit = Installed(folder).sennit
+        self.under = [self.sennit, "exec", "--"]
+        self.folder = os.path.join(os.path.dirname(os.path.dirname(self.sennit)), "lib", "sennit", "shims")
+
+    def call(self, name, words, *behind):
+        path = ":".join([self.folder, *behind, os.environ["PATH"]])
+        with Running([os.path.join(self.folder, name), *words], environment={"PATH": path}) as job:
+            return job.finish()
+
+
+def test_srun_by_its_link_starts_programs_under_it():
+    with tempfile.TemporaryDirectory() as folder:
+        shims = Shims(folder)
+        srun = make_launcher(os.path.join(folder, "bin"), "srun", SRUN)
+        for words, inserted, program in ((["-n", "2", "-l", "-I"], shims.under, ["./app", "-n", "3"]),
+                                         (["--ntasks=2", "--ntasks", "2"], shims.under, ["./app"]),
+                                         ([], [], ["/there/sennit", "exec", "./app"]),
+                                         (["-n", "2", "--multi-prog"], [], ["list"]),
+                                         (["--bcast=/there", "-n", "2"], [], ["./app"]),
+                                         (["--bcast", "/there"], [], ["./app"]),
+                                         (["-n", "2"], [], ["/usr/bin/hydra_pmi_proxy", "--rmk"]),
+                                         (["-n", "2"], [], ["orted"]), ([], [], ["prted"]), (["--version"], [], [])):
+            code, out, errors = shims.call("srun", words + program, srun)
+            assert code == 0 and out.split() == words + inserted + program, (words, program, out, errors)
+        # One that does not say which options have values.
+        silent = make_launcher(os.path.join(folder, "silent"), "srun", "echo 'srun: error: no configuration'")
+        code, out, errors = shims.call("srun", ["-n", "2", "./app"], silent)
+        assert code == 2 and not out and len(errors) == 1 and "--ntasks" in errors[0], (code, out, errors)
+
+
+def test_links_of_two_installations_do_not_start_each_other():
+    with tempfile.TemporaryDirectory() as folder:
+        shims = Shims(folder)
+        other = os.path.join(folder, "other", "shims")
+        os.makedirs(other)
+        shutil.copy(shims.sennit, os.path.join(folder, "other", "sennit"))
+        for name in ("srun", "mpirun"):
+            os.symlink("../sennit", os.path.join(other, name))
+        real = make_launcher(os.path.join(folder, "bin"), "srun", SRUN)
+        make_launcher(real, "mpirun", "echo mine")
+        code, out, errors = shims.call("srun", ["-n", "2", "./app"], other, real)
+        assert code == 0 and out.split() == ["-n", "2", *shims.under, "./app"], (code, out, errors)
+        code, out, errors = shims.call("mpirun", ["--version"], other, real)
+        assert code == 0 and out == "mine\n", (code, out, errors)
+        # Nor does one start itself by a script that calls the first of the name, as its own process or as another.
+        for way in ("exec", ""):
+            script = make_launcher(os.path.join(folder, "script" + way), "srun", f'{way} srun "$@"\n')
+            for words in (["-n", "2", "./app"], ["--version"]):
+                code, out, errors = shims.call("srun", words, script)
+                said = [line for line in errors if "calls that link again" in line]
+                assert code == 2 and not out and (said or words[0] == "-n"), (way, words, code, out, errors)
 
 
 def test_a_cmake_project_finds_it():

@@ -240,7 +240,7 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking) {
         for (const std::string &name :
              {fmt::format("mpiexec.{}", traits(kind).word), std::string("mpiexec")}) {
             const std::string path = fmt::format("{}/{}", folders[i], name);
-            if (access(path.c_str(), X_OK) != 0 || is_own_shim(path) ||
+            if (access(path.c_str(), X_OK) != 0 || is_shim(path) ||
                 std::find(seen.begin(), seen.end(), path) != seen.end())
                 continue;
             seen.push_back(path);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command under the names of launchers (lib/sennit/shims), for module files that put this
 // folder in front of PATH: job scripts stay as they are. `mpiexec` and `mpirun` are `sennit run`,
-// which takes their options. `srun` is Slurm's, whose tasks are `sennit exec`.
+// which takes their options. `srun` is Slurm's, whose tasks are `sennit exec`. What is asked of a
+// launcher itself (--version) the launcher says that lies behind the shims in PATH.
 #pragma once
 
 #include <string>
@@ -9,14 +10,10 @@
 
 namespace sennit::tool {
 
-// A launcher's path that leads to this command is none.
-bool is_own_shim(const std::string &path);
+// A launcher's path that leads to this command, or to another Sennit's, is none.
+bool is_shim(const std::string &path);
 
-// The words behind "sennit" for a command called by `name`. Does not return for srun.
+// The words behind "sennit" for a command called by `name`. Does not return for srun and questions.
 std::vector<std::string> words_for_name(const std::string &name, std::vector<std::string> words);
-
-// "-n 4 ./app x": where the program is. `help`: what `srun --help` prints, which tells the options
-// whose value is the next word.
-std::size_t program_behind(const std::vector<std::string> &words, const std::string &help);
 
 } // namespace sennit::tool
