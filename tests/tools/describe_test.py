@@ -23,6 +23,7 @@ CASES = [
     (["pool", "start", "--co"], {"--cores"}),
     (["pool", "start", "--policy", "mo"], {"moldable"}),
     (["describe", "--he"], {"--help"}),
+    (["run", "--virtual", "--th"], {"--threads"}), # whose value may be missing, and is behind a "="
 ]
 
 
@@ -50,11 +51,11 @@ def test_bash_completes():
         for words, wanted in CASES:
             assert wanted <= offered_by_bash(words, folder), (words, offered_by_bash(words, folder))
         assert {"fifo"} <= offered_by_bash(["run", "--policy", "=", "fi"], folder)
+        assert {"fibers"} <= offered_by_bash(["run", "--virtual", "=", "fi"], folder)
         # Behind the program there are its own arguments.
         with open(os.path.join(folder, "--threads.txt"), "w", encoding="utf-8"):
             pass
-        for word in ("run", "./app"):
-            words = [word, "./app", "--th"] if word == "run" else [word, "--th"]
+        for words in (["run", "./app", "--th"], ["./app", "--th"], ["run", "--virtual", "./app", "--th"]):
             assert offered_by_bash(words, folder) == {"--threads.txt"}, (words, offered_by_bash(words, folder))
 
 

@@ -219,13 +219,14 @@ constexpr const char *of_experts = "For experts";
 
 // `value`: what its value is called.
 template <typename Value>
-void add(CLI::App &command, const char *group, const char *names, Value &to, const char *value,
-         const std::string &help) {
+CLI::Option *add(CLI::App &command, const char *group, const char *names, Value &to,
+                 const char *value, const std::string &help) {
     CLI::Option *const option = std::is_same_v<Value, bool> ? command.add_flag(names, to, help)
                                                             : command.add_option(names, to, help);
     option->group(group);
     if (*value)
         option->type_name(value);
+    return option;
 }
 
 // `Usage: sennit run [OPTIONS] PROGRAM [ARGUMENTS]`.
@@ -319,7 +320,8 @@ void RunOptions::add_options_to(CLI::App &command) {
         "`sennit cc` has let go (SENNIT_SPLIT)");
     add(command, of_experts, "--virtual", virtual_, "HOW",
         "all ranks of a node in one address space, each with its own libraries and MPI; "
-        "--virtual=fibers: there, ranks that wait for messages take turns without the kernel");
+        "--virtual=fibers: there, ranks that wait for messages take turns without the kernel")
+        ->expected(0, 1);
 }
 
 // An environment that has a pool, as that of a rank's own `sennit run`, means it, too.

@@ -19,6 +19,7 @@ namespace {
 struct OptionText {
     std::vector<std::string> names; // with their dashes
     std::string value;              // what its value is called; empty: it has none
+    bool takes_next = false;        // the next word is its value; else --name=value only
     std::string help;
     std::vector<std::string> choices; // of its value; empty: any
 };
@@ -53,6 +54,7 @@ OptionText text_of(const std::string &command, const CLI::Option &option) {
         text.names.push_back("--" + name);
     if (option.get_items_expected_max() > 0)
         text.value = option.get_type_name();
+    text.takes_next = option.get_items_expected_min() > 0;
     text.help = option.get_description();
     if (!text.names.empty())
         text.choices = choices_of(command, text.names.back());
@@ -71,6 +73,7 @@ std::vector<OptionText> launcher_texts() {
             if (word.starts_with('-'))
                 text.names.push_back(word.substr(0, word.find(',')));
         text.value = row.values;
+        text.takes_next = !text.value.empty();
         text.help = row.help;
         texts.push_back(std::move(text));
     }
@@ -120,7 +123,7 @@ void for_each_option(const CommandText &command, const Visit &visit) {
 std::string names_of(const CommandText &command, bool with_value) {
     std::vector<std::string> names;
     for_each_option(command, [&](const OptionText &option) {
-        if (!with_value || !option.value.empty())
+        if (!with_value || option.takes_next)
             names.insert(names.end(), option.names.begin(), option.names.end());
     });
     return fmt::format("{}", fmt::join(names, " "));
@@ -216,16 +219,15 @@ void print_zsh(const std::vector<CommandText> &commands) {
             const std::string help = replaced(option.help, "[]\\:", "\\");
             std::string value;
             if (!option.value.empty())
-                value = fmt::format(":{}:{}", replaced(option.value, ":", "\\"),
-                                    option.choices.empty()
-                                        ? "_files"
-                                        : fmt::format("({})", fmt::join(option.choices, " ")));
+                value = fmt::format(
+                    "{}:{}:{}", option.takes_next ? "" : ":", replaced(option.value, ":", "\\"),
+                    option.choices.empty() ? "_files"
+                                           : fmt::format("({})", fmt::join(option.choices, " ")));
+            const char *const joint = value.empty() ? "" : option.takes_next ? "=" : "=-";
             for (const std::string &name : option.names)
-                fmt::print(
-                    " \\\n        {}",
-                    zsh_word(fmt::format("{}{}[{}]{}", name,
-                                         value.empty() ? "" : (name.starts_with("--") ? "=" : ""),
-                                         help, value)));
+                fmt::print(" \\\n        {}",
+                           zsh_word(fmt::format("{}{}[{}]{}", name,
+                                                name.starts_with("--") ? joint : "", help, value)));
         });
         if (command.takes_program)
             fmt::print(" \\\n        '1:program:_sennit_program' '*::arguments:_normal'");
@@ -277,7 +279,7 @@ void print_fish(const std::vector<CommandText> &commands) {
                     fmt::print(" -l {}", name.substr(2));
                 else
                     fmt::print(" -{} {}", name.size() == 2 ? "s" : "o", name.substr(1));
-            if (!option.value.empty())
+            if (option.takes_next)
                 fmt::print(" -r");
             if (!option.choices.empty())
                 fmt::print(" -f -a {}",
