@@ -81,6 +81,8 @@ def stage(prefix, usr, version, changes):
     for page in list((usr / "share" / "man").rglob("*.[1-9]")):
         write(page.with_name(page.name + ".gz"), page.read_text(), packed=True)
         page.unlink()
+    # This module would put /usr/bin in front of the rest of PATH.
+    shutil.rmtree(usr / "share" / "sennit" / "modulefiles" / "sennit")
     zsh = usr / "share" / "zsh"
     (zsh / "site-functions").rename(zsh / "vendor-completions")
     documents = usr / "share" / "doc" / "sennit"

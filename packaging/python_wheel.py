@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A wheel of an installation: `pip install` puts the command into an environment's bin/, and the rest into its lib/,
-include/ and share/. A wheel has no links; the command makes those that it needs (tools/sennit/common/links.h)."""
+include/ and share/. A wheel has no links; the command makes those that it needs (tools/sennit/common/links.h). There are
+none with the names of launchers, so the module that would put them into PATH is left out."""
 import base64
 import hashlib
 import os
@@ -27,7 +28,8 @@ def files_of(prefix):
     """(path in the wheel's folder of data, path on the disk)"""
     for path in sorted(prefix.rglob("*")):
         inner = path.relative_to(prefix)
-        if path.is_symlink() or not path.is_file() or ".debug" in path.parts or "doc" in inner.parts[:2]:
+        left_out = ".debug" in path.parts or "doc" in inner.parts[:2] or "sennit-launchers" in inner.parts
+        if path.is_symlink() or not path.is_file() or left_out:
             continue
         if inner.parts[0] == "bin":
             yield "scripts/" + inner.name, path

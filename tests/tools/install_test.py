@@ -26,7 +26,7 @@ class Installed:
     """What was installed into one folder and moved to another."""
 
     def __init__(self, folder, *options):
-        first = os.path.join(folder, "first")
+        first = os.path.join(folder, "share", "first")  # "share" above it is nothing of its own
         self.home = os.path.join(folder, "moved", "here")
         subprocess.run([CMAKE, "--install", BUILD, "--prefix", first, *options], check=True,
                        capture_output=True)
