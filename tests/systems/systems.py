@@ -29,7 +29,7 @@ mount --bind "$2" "$1/src"
 exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb sh -c "cd /src && $3"
 """
 PACKAGE = """export DEBIAN_FRONTEND=noninteractive; set -e
-apt-get update -qq
+apt-get purge -y -qq sennit >/dev/null 2>&1 || true # of a run that was ended
 apt-get install -y -qq --no-install-recommends {deb} gcc libc6-dev mpich libmpich-dev openmpi-bin libopenmpi-dev \
 pkg-config >/dev/null
 for mpi in mpich openmpi; do
@@ -60,11 +60,16 @@ class System:
     def make(self, repository, packages):
         """A base system, and what is committed, with the package."""
         if not (self.root / "etc" / "os-release").exists():
-            shutil.rmtree(self.root, ignore_errors=True)
-            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=ca-certificates", self.name, self.root,
+            # Under another name until it is complete.
+            part = self.root.with_name(self.name + ".part")
+            for old in (part, self.root):
+                shutil.rmtree(old, ignore_errors=True)
+            done = subprocess.run(["debootstrap", "--variant=minbase", "--include=ca-certificates", self.name, part,
                                    MIRROR], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                shutil.rmtree(self.root, ignore_errors=True)
+            if done.returncode == 0:
+                part.rename(self.root)
+            else:
+                shutil.rmtree(part, ignore_errors=True)
                 give_up(f"debootstrap of {self.name}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
         shutil.rmtree(self.source, ignore_errors=True)
         self.source.mkdir(parents=True)
@@ -74,6 +79,9 @@ class System:
             shutil.copy(package, self.source / "sennit.deb")
         (self.root / "src").mkdir(exist_ok=True)
         shutil.copy("/etc/resolv.conf", self.root / "etc" / "resolv.conf")
+        done = self.run("apt-get update -qq -o APT::Update::Error-Mode=any")
+        if done.returncode != 0:
+            give_up(f"apt-get update in {self.name}: {(done.stdout.strip().splitlines() or ['no reason'])[-1]}")
 
     def run(self, command, to=subprocess.PIPE):
         return subprocess.run(["nice", "unshare", "--mount", "--propagation", "private", "bash", "-c", ENTER, "enter",
@@ -113,6 +121,7 @@ def main():
     steps = options.steps.split(",")
     packages = options.work.absolute() / "packages"
     if "package" in steps:
+        shutil.rmtree(packages, ignore_errors=True) # may have those of other versions
         subprocess.run([options.source / "packaging" / "package.py", "--build", options.build, "--output", packages],
                        check=True)
     commands = {"demo": "./dev demo", "package": PACKAGE.format(deb="/src/sennit.deb")}
