@@ -507,10 +507,11 @@ Team *assemble(Home &home, int size, Split split) {
     return assemble(home, size, 1, split);
 }
 
-// Helpers of the last region may still be there (inner_regions.h). Acquire: pairs with the release
-// of those that have left.
-bool is_busy(const Team &team) {
-    return team.in_use || team.visitors.load(std::memory_order_acquire) != 0;
+// Helpers of the last region may still be in an inner team (inner_regions.h). Acquire: pairs with
+// the release of those that have left. Free agents visit other teams, which go on meanwhile.
+bool is_busy(const Team &team, Split wanted) {
+    return team.in_use ||
+           (wanted == Split::inner && team.visitors.load(std::memory_order_acquire) != 0);
 }
 
 } // namespace
@@ -523,7 +524,7 @@ Team &find_team(sched::Worker &worker, int size, Split split, int level) {
     Team **fitting = nullptr;
     for (Team **at = &home.cached; *at; at = &(*at)->next_cached) {
         Team *team = *at;
-        if (is_busy(*team))
+        if (is_busy(*team, split))
             continue;
         // A team of this level is better. Its threads are where they belong, and have the teams
         // that they need for the next level.
