@@ -64,6 +64,8 @@ void place_team_slow(Team &team, Member &encountering) {
 }
 
 void enter_place_slow(Member &member) {
+    if (member.visits)
+        return;
     const Team &team = *member.team;
     bind_as_bound(member);
     if (!member.is_at_home()) { // one of several on its worker, which has its place

@@ -171,6 +171,7 @@ struct Member : sched::Slot {
     Placement placement;
     void *abi_data = nullptr; // for GOMP's or kmp's door, in this region
     int lane = -1;            // in a virtual team: the lane of the worker that is docked here
+    bool visits = false;      // a helper runs it, at its place in the outermost team
 };
 
 // The function that each thread of a region runs. `data` begins with a pointer to the region's

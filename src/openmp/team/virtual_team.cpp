@@ -447,9 +447,12 @@ void VirtualTeam::help_idle(sched::Worker &worker, sched::Slot &mine, std::uint6
     team.visit();
     Member &guest = team.member(parts_->thread_of(place));
     guest.domain = mine.domain;
+    guest.placement = static_cast<const Member &>(mine).placement;
+    guest.visits = true;
     const fiber::FpControl control = fiber::fp_control();
     run_as_guest(worker, guest, place);
     fiber::set_fp_control(control);
+    guest.visits = false;
     worker.slot = &mine;
     team.leave();
 }
