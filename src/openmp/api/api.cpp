@@ -75,10 +75,14 @@ int max_active_levels() {
     return icvs.cuts_inner ? global_icvs().supported_levels : icvs.max_active_levels;
 }
 
+// All levels are what the getters tell where inner regions are cut. So a program that puts this
+// back has it as before.
 void set_levels(int levels) {
+    const GlobalIcvs &global = global_icvs();
+    const bool cuts = global.initial.cuts_inner && levels >= global.supported_levels;
     IcvUpdate icvs = icvs_for_update(omp::here());
-    icvs->max_active_levels = levels;
-    icvs->cuts_inner = false;
+    icvs->max_active_levels = cuts ? global.initial.max_active_levels : levels;
+    icvs->cuts_inner = cuts;
 }
 
 void set_max_active_levels(int levels) {
