@@ -65,7 +65,7 @@ void read_num_threads(Icvs &icvs) {
 
 // Does the environment say how many levels of regions are active?
 bool says_levels(const Icvs &icvs) {
-    return icvs.nthreads_count > 1 || omp::bind_list().count > 1 ||
+    return g_icvs.levels_changed || icvs.nthreads_count > 1 || omp::bind_list().count > 1 ||
            read_variable("OMP_MAX_ACTIVE_LEVELS") || read_variable("OMP_NESTED");
 }
 
@@ -362,6 +362,12 @@ void read_league() {
     g_league.bind = bind.policies[0];
 }
 
+void change_levels(Icvs &icvs) {
+    g_icvs.levels_changed = true;
+    icvs.cuts_inner = false;
+    read_limits(icvs);
+}
+
 // What may change while the program runs.
 const struct {
     const char *name;
@@ -374,8 +380,8 @@ const struct {
      }},
     {"OMP_DYNAMIC", [](Icvs &icvs) { read_bool("OMP_DYNAMIC", &icvs.dynamic); }},
     {"OMP_SCHEDULE", read_schedule},
-    {"OMP_NESTED", read_limits},
-    {"OMP_MAX_ACTIVE_LEVELS", read_limits},
+    {"OMP_NESTED", change_levels},
+    {"OMP_MAX_ACTIVE_LEVELS", change_levels},
     {"OMP_THREAD_LIMIT", read_limits},
     {"OMP_NUM_TEAMS", [](Icvs &) { read_league(); }},
     {"OMP_TEAMS_THREAD_LIMIT", [](Icvs &) { read_league(); }},

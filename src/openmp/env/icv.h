@@ -59,6 +59,7 @@ struct GlobalIcvs {
     std::size_t stack_size = 0;     // of tasks and threads, bytes
     int supported_levels = INT_MAX; // omp_get_supported_active_levels()
     int max_task_priority = 0;      // omp_get_max_task_priority()
+    bool levels_changed = false;    // by change_setting()
     bool cancellation = false;      // cancel-var
     bool inherit_fp_control = true; // KMP_INHERIT_FP_CONTROL
     bool wait_active = false;       // OMP_WAIT_POLICY=active

@@ -85,6 +85,8 @@ Shape shape_of(sched::Worker &worker, int size, const void *data, Team::Kind kin
                           : Split::none};
     if (!worker.task->icvs->cuts_inner)
         return {size};
+    if (kind == Team::Kind::exact && split_ends()) // as without splitting
+        return {size};
     const InnerOffer offer =
         offer_inner(worker, outer, size, function_of(data), kind == Team::Kind::exact);
     return offer.threads == 0 ? Shape{1} : Shape{size, Split::inner, offer};
