@@ -155,6 +155,9 @@ const GlobalIcvs &global_icvs() {
 bool omp::Team::has_unbegun(const sched::Slot &) const {
     return false;
 }
+bool omp::Team::must_begin(const sched::Slot &) const {
+    return false;
+}
 bool omp::Team::begin_one(sched::Worker &, sched::Slot &) {
     return false;
 }

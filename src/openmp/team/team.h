@@ -262,6 +262,7 @@ struct Team final : sched::Group {
     void settle() override;
     bool can_settle() const override;
     bool has_unbegun(const sched::Slot &mine) const override;
+    bool must_begin(const sched::Slot &mine) const override;
     bool begin_one(sched::Worker &worker, sched::Slot &mine) override;
 };
 

@@ -477,10 +477,13 @@ std::uint64_t VirtualTeam::trail() const {
     return trail;
 }
 
-bool Team::has_unbegun(const sched::Slot &mine) const {
+bool Team::must_begin(const sched::Slot &mine) const {
     const auto &member = static_cast<const Member &>(mine);
-    return (threads && member.lane >= 0 && threads->has_any(member)) ||
-           (inner.any() && !mine.is_late());
+    return threads && member.lane >= 0 && threads->has_any(member);
+}
+
+bool Team::has_unbegun(const sched::Slot &mine) const {
+    return must_begin(mine) || (inner.any() && !mine.is_late());
 }
 
 bool Team::begin_one(sched::Worker &worker, sched::Slot &mine) {

@@ -43,9 +43,16 @@ bool Group::any_ready() const {
 
 Slot *Memberships::find_unbegun() const {
     for (Slot *mine = first_; mine; mine = mine->next_of_worker)
-        if (mine->group->has_unbegun(*mine))
+        if (helps_ ? mine->group->has_unbegun(*mine) : mine->group->must_begin(*mine))
             return mine;
     return nullptr;
+}
+
+bool Memberships::must_begin() const {
+    for (const Slot *mine = first_; mine; mine = mine->next_of_worker)
+        if (mine->group->must_begin(*mine))
+            return true;
+    return false;
 }
 
 void Memberships::settle() const {

@@ -78,6 +78,8 @@ struct Group {
     // current stack. False: there was none any more.
     virtual bool has_unbegun(const Slot & /*mine*/) const { return false; }
     virtual bool begin_one(Worker & /*worker*/, Slot & /*mine*/) { return false; }
+    // Are some of them the worker's own? If not, others begin them if it does not.
+    virtual bool must_begin(const Slot & /*mine*/) const { return false; }
 
   protected:
     ~Group() = default;
@@ -259,6 +261,9 @@ class Memberships {
 
     // A slot whose group has threads that have not begun.
     Slot *unbegun() const { return anything_unbegun() ? find_unbegun() : nullptr; }
+    SENNIT_COLD bool must_begin() const;
+    // Are threads that the worker need not begin told by unbegun()?
+    void let_help(bool helps) { helps_ = helps; }
     // Open the barriers of the groups that can end now: when all who wait there are parked, nobody
     // else looks.
     void settle() const;
@@ -290,6 +295,7 @@ class Memberships {
     SENNIT_COLD Slot *find_unbegun() const;
 
     Slot *first_ = nullptr;
+    bool helps_ = true;
 };
 
 } // namespace sennit::sched

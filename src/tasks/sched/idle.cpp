@@ -86,8 +86,10 @@ void Worker::idle() {
 
 void Worker::turn_busy() {
     activity.note_busy();
-    if (counts_idle())
+    if (counts_idle()) {
         memberships_.count_idle(false);
+        memberships_.let_help(true);
+    }
     if (SENNIT_UNLIKELY(shares_cores()))
         seat.need();
 }

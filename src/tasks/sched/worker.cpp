@@ -211,6 +211,16 @@ SENNIT_COLD static bool may_bury(const Fiber &current, const Condition &conditio
     return condition.may_be_buried && current.locks == 0 && may_bury(current);
 }
 
+// There is no stack to begin a thread on. It cannot begin on top of the fiber that waits: each of
+// the two may be waiting for the other one. Until the worker is busy it helps nobody (turn_busy),
+// and so may sleep.
+SENNIT_COLD static void begin_none(Memberships &memberships) {
+    if (memberships.must_begin())
+        fatal("no memory for the stacks of threads that share a worker: lower SENNIT_SPLIT or "
+              "OMP_STACKSIZE");
+    memberships.let_help(false);
+}
+
 // Wait for make_ready on an armed fiber. As long as there is only idling to do, the loop runs on
 // the waiting fiber's own stack. Whatever may suspend, or outlast the wait, gets another fiber.
 void Worker::park(Condition &condition) {
@@ -259,10 +269,8 @@ void Worker::park(Condition &condition) {
         if (poll::pending() || begins)
             if (Fiber *fresh = fibers.take())
                 return switch_to(fresh); // returns when somebody popped us
-        // It cannot begin on top of this fiber. Each of the two may be waiting for the other one.
         if (SENNIT_UNLIKELY(begins) && !poll::pending())
-            fatal("no memory for the stacks of threads that share a worker: lower SENNIT_SPLIT or "
-                  "OMP_STACKSIZE");
+            begin_none(memberships_);
         idle();
     }
 }
