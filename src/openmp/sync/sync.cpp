@@ -261,7 +261,8 @@ void note_taken() {
         ++worker->current()->locks;
 }
 
-// Locks that were taken before they were counted are given back, too.
+// Locks that were taken before they were counted are given back, too: the count is one only of a
+// fiber whose locks are known (sched::Fiber::locks_known).
 void note_given() {
     const sched::Worker *const worker = sched::Worker::self();
     if (worker && worker->current()->locks > 0)

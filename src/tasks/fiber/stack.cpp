@@ -50,13 +50,33 @@ std::uint64_t read_number(const char *path, std::uint64_t otherwise) {
                                                         : otherwise;
 }
 
+bool is_limited(__rlimit_resource resource) {
+    rlimit limit{};
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+// A stack may be refused from now on. The sooner this is said, the fewer tasks hold locks that
+// were not counted.
+void expect_refusals() {
+    observed::set(observed::kLocks);
+}
+
+// What tells from the start that stacks may be refused.
+void foresee_refusals() {
+    if (is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA) || counts_promised_memory())
+        expect_refusals();
+}
+
 // Is there room for one guarded stack more? They take half of the mappings that vm.max_map_count
 // allows the process.
 bool mappings_left() {
     const std::uint64_t guarded = g_stacks.guarded.load(std::memory_order_relaxed);
     if (guarded < kFew)
         return true;
-    return guarded * kMappingsPerStack < most_mappings() / 2;
+    if (guarded * kMappingsPerStack < most_mappings() / 2)
+        return true;
+    expect_refusals(); // of packed ones
+    return false;
 }
 
 // Is there room for `claimed` bytes more below RLIMIT_AS? They are the bytes that other threads,
@@ -69,7 +89,7 @@ bool addresses_left(std::uint64_t claimed) {
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return true;
-    observed::set(observed::kLocks);
+    expect_refusals();
     const std::uint64_t mapped = read_number("/proc/self/statm", 0) * kPage;
     const std::uint64_t stacks = g_stacks.live.load(std::memory_order_relaxed) * g_stacks.size;
     const std::uint64_t others = mapped - std::min(stacks, mapped);
@@ -90,13 +110,11 @@ char *map_guarded(std::uint64_t size) {
         raw = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     g_stacks.claimed.fetch_sub(size, std::memory_order_relaxed);
-    if (raw == MAP_FAILED) {
-        observed::set(observed::kLocks);
-        return nullptr;
-    }
-    if (mprotect(raw, kPage, PROT_NONE) == 0)
+    if (raw != MAP_FAILED && mprotect(raw, kPage, PROT_NONE) == 0)
         return static_cast<char *>(raw);
-    munmap(raw, size); // no mapping is left for the guard
+    if (raw != MAP_FAILED)
+        munmap(raw, size); // no mapping is left for the guard
+    expect_refusals();
     return nullptr;
 }
 
@@ -155,6 +173,7 @@ void make_packed_executable() {
 }
 
 void set_stack_size(std::size_t bytes) {
+    foresee_refusals();
     g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
     g_stacks.by_default = false;
 }
@@ -174,6 +193,7 @@ std::size_t fiber_stack_size(std::size_t bytes, std::uint64_t addresses, bool pr
 }
 
 void set_default_stack_size(std::size_t bytes) {
+    foresee_refusals();
     g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
     g_stacks.by_default = true;
     if (bytes <= kUsualStack) // fibers have the same: nothing has to be asked
@@ -240,8 +260,7 @@ SENNIT_NO_ASAN bool overflowed(const Stack &stack) {
 }
 
 bool addresses_limited() {
-    rlimit limit{};
-    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited(RLIMIT_AS);
 }
 
 std::uint64_t most_mappings() {

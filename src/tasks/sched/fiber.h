@@ -94,6 +94,7 @@ struct Fiber {
     Slot *slot = nullptr;
     void *exceptions[2] = {nullptr, nullptr}; // __cxa_get_globals() of the C++ runtime
     int locks = 0; // of OpenMP's that tasks on it hold; counted while observed::kLocks is set
+    bool locks_known = false;    // have all of them been counted, since nothing ran on it?
     std::uint64_t worked_ns = 0; // until it was last left; counted while observed::kWorkTime is set
     // What the code on it waits for, innermost first; for reports.
     std::atomic<const Wait *> waits{nullptr};

@@ -37,6 +37,7 @@ Fiber *Fibers::make() {
     fiber::make(fiber->context, stack.low, top - reinterpret_cast<std::uintptr_t>(stack.low),
                 main_);
     SENNIT_ASSERT(fiber->state.step(FiberState::taken));
+    note_empty(*fiber);
     return fiber;
 }
 
@@ -112,6 +113,7 @@ void Fibers::adopt_thread(Worker &home, std::size_t stack_size, void **exception
     root.home = &home;
     root.thread = gettid();
     root.state.restart(FiberState::running);
+    note_empty(root); // a lock of before is held until the thread's next region is over
     current_.store(&root, std::memory_order_relaxed);
     exceptions_ = exceptions;
 }

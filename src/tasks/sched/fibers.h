@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "base/inbox.h"
+#include "base/observed.h"
 #include "base/spin.h"
 #include "tasks/fiber/context.h"
 #include "tasks/sched/fiber.h"
@@ -105,6 +106,7 @@ class Fibers {
         cache_ = fiber->next;
         least_cached_ = std::min(least_cached_, --cached_);
         SENNIT_ASSERT(fiber->state.step(FiberState::taken));
+        note_empty(*fiber);
         return fiber;
     }
     // The current one goes into the cache once the thread is off its stack: at the next arrive().
@@ -139,6 +141,8 @@ class Fibers {
     ReadyFibers ready;
 
   private:
+    // Nothing runs on it yet.
+    static void note_empty(Fiber &fiber) { fiber.locks_known = observed::by(observed::kLocks); }
     Fiber *make();
     void recycle(Fiber &fiber) {
         constexpr int kAtOnce = 8; // unmapping a stack takes microseconds

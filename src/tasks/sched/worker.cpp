@@ -205,10 +205,19 @@ static bool arm(Condition &condition, Fiber &me) {
     return false;
 }
 
-// May any task run on top of the current fiber, which waits? It might want a lock that a task on
-// the fiber holds.
-SENNIT_COLD static bool may_bury(const Fiber &current, const Condition &condition) {
-    return condition.may_be_buried && current.locks == 0 && may_bury(current);
+// May the task run on top of the current fiber, which waits? It might want a lock that a task on
+// the fiber holds. If locks were not yet counted when that one took it, nobody knows. But what must
+// end before the condition holds waits for such a lock in vain wherever it runs.
+SENNIT_COLD static bool may_bury(const Worker &worker, Condition &condition, const Slot &where,
+                                 const Item *item) {
+    const Fiber &current = *worker.current();
+    if (!condition.may_be_buried || !may_bury(current))
+        return false;
+    if (current.locks_known && current.locks == 0)
+        return true;
+    if (condition.bury == Condition::Bury::own_group)
+        return where.group == worker.slot->group;
+    return condition.bury == Condition::Bury::accepted && condition.accepts(item);
 }
 
 // There is no stack to begin a thread on. It cannot begin on top of the fiber that waits: each of
@@ -247,7 +256,7 @@ void Worker::park(Condition &condition) {
             }
             // There is no memory for a stack. Rather than stop, bury this fiber, if that is safe,
             // and it can still be withdrawn.
-            if (may_bury(*me, condition) && condition.disarm(me)) {
+            if (may_bury(*this, condition, *where, item) && condition.disarm(me)) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
                 Slot *const home = slot;
                 Task *const self = task;
