@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
+#include <utility>
 
 // Services are never freed, so that a thread may walk the list without a lock while another
 // unregisters; unregistering takes the token for good.
@@ -80,6 +81,14 @@ std::int64_t change_pending(sennit_poll_service &service, std::int64_t delta) {
     return detail::g_pending.fetch_add(delta * detail::kOperation, std::memory_order_seq_cst);
 }
 
+// It is found by run() from now on.
+void list(sennit_poll_service &service) {
+    service.next = g_services.latest.load(std::memory_order_relaxed);
+    while (!g_services.latest.compare_exchange_weak(
+        service.next, &service, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+}
+
 // What the thread runs inside of services. Flows may leave them in any order.
 struct Inside {
     const void *flow;
@@ -99,6 +108,7 @@ SENNIT_TLS int t_thread_id; // 0: not asked for yet
 //   firing           the timer whose function it is in                   the ticker; read by stop()
 //   bell             raised when it has to look again; it sleeps there   any thread
 //   started, awake   is there a thread; does it nap a tick at a time     any thread
+//   refused          no thread can be had: timers fire in the service    any thread
 //
 // The lock also guards the counts of operations of all services but the first: change_pending().
 class Ticker {
@@ -130,7 +140,13 @@ class Ticker {
 
     static void *main(void *ticker);
     [[noreturn]] void work();
-    std::int64_t fire_due_timers();
+    static int poll_timers(void *ticker);
+    void leave_to_pollers();
+    struct Fired {
+        int timers;
+        std::int64_t next_ns; // from now; -1: there is none
+    };
+    Fired fire_due_timers();
     std::int64_t look_if_due(int watcher);
     bool any_watch() const SENNIT_REQUIRES(lock_) {
         return std::any_of(std::begin(looks_), std::end(looks_),
@@ -145,30 +161,52 @@ class Ticker {
     Atomic<bool> awake_{false};
     Look looks_[kWatchers] SENNIT_GUARDED_BY(lock_) = {};
     std::atomic<bool> looking_{false};
+
+    sennit_poll_service service_{.function = poll_timers, .arg = this, .name = s_timers};
+    bool refused_ SENNIT_GUARDED_BY(lock_) = false;
+    bool listed_ SENNIT_GUARDED_BY(lock_) = false; // the service, for good
+    static char s_timers[];
 };
+char Ticker::s_timers[] = "timers";
 constinit Ticker g_ticker;
 
-// Fire what is due; returns nanoseconds to the next deadline, or -1.
-std::int64_t Ticker::fire_due_timers() {
-    for (;;) {
+// One thread at a time: the ticker, or who has the service's token.
+Ticker::Fired Ticker::fire_due_timers() {
+    for (int fired = 0;; ++fired) {
         lock_.lock();
         Timer *first = timers_;
         if (!first) {
             lock_.unlock();
-            return -1;
+            return {fired, -1};
         }
         const std::uint64_t now = now_ns();
         if (first->deadline_ns > now) {
             const auto left = static_cast<std::int64_t>(first->deadline_ns - now);
             lock_.unlock();
-            return left;
+            return {fired, left};
         }
         timers_ = first->next;
+        if (refused_)
+            change_pending(service_, -1);
         firing_.store(first, std::memory_order_relaxed);
         lock_.unlock();
         first->fire(*first); // the timer may be gone afterwards
         firing_.store(nullptr, std::memory_order_release);
     }
+}
+
+int Ticker::poll_timers(void *ticker) {
+    return static_cast<Ticker *>(ticker)->fire_due_timers().timers;
+}
+
+// Without a thread, who polls fires the timers: each of them is an operation.
+void Ticker::leave_to_pollers() {
+    const Guard guard(lock_);
+    refused_ = true;
+    if (!std::exchange(listed_, true))
+        list(service_);
+    for (const Timer *timer = timers_; timer; timer = timer->next)
+        change_pending(service_, 1);
 }
 
 // Of two naps; below zero is for ever.
@@ -205,7 +243,7 @@ void Ticker::work() {
     for (;;) {
         // Read before looking: a change after this makes the wait return at once.
         const std::uint32_t bell = bell_.load(std::memory_order_acquire);
-        std::int64_t nap = fire_due_timers();
+        std::int64_t nap = fire_due_timers().next_ns;
         quiet = pending() ? 0 : quiet + 1;
         awake_.store(quiet < kLingerTicks, std::memory_order_seq_cst);
         if (quiet < kLingerTicks ||
@@ -236,10 +274,13 @@ void Ticker::ring(bool said) {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_t thread;
         detail::g_wants_watch.store(false, std::memory_order_relaxed);
-        if (const int error = pthread_create(&thread, &attributes, main, this); error && said)
-            warn("no thread for timers and background progress (%s); progress only when workers "
-                 "idle",
-                 std::strerror(error));
+        if (const int error = pthread_create(&thread, &attributes, main, this)) {
+            if (said)
+                warn("no thread for timers and background progress (%s); progress only when "
+                     "workers idle",
+                     std::strerror(error));
+            leave_to_pollers();
+        }
         pthread_attr_destroy(&attributes);
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
@@ -254,6 +295,8 @@ void Ticker::start(Timer &timer) {
         at = &(*at)->next;
     timer.next = *at;
     *at = &timer;
+    if (refused_)
+        change_pending(service_, 1);
     const bool first = timers_ == &timer;
     lock_.unlock();
     if (first || !is_started()) // the timers before may be a forked child's, from its parent
@@ -265,8 +308,11 @@ void Ticker::stop(Timer &timer) {
     Timer **at = &timers_;
     while (*at && *at != &timer)
         at = &(*at)->next;
-    if (*at)
+    if (*at) {
         *at = timer.next;
+        if (refused_)
+            change_pending(service_, -1);
+    }
     lock_.unlock();
     // acquire pairs with the release after fire().
     while (firing_.load(std::memory_order_acquire) == &timer)
@@ -298,6 +344,8 @@ void Ticker::after_fork_in_child() {
     firing_.store(nullptr, std::memory_order_relaxed);
     looking_.store(false, std::memory_order_relaxed);
     const Guard guard(lock_);
+    refused_ = false; // it may have a thread of its own
+    service_.token.store(0, std::memory_order_relaxed);
     detail::g_wants_watch.store(any_watch(), std::memory_order_relaxed);
 }
 
@@ -389,10 +437,7 @@ int register_service(const char *name, sennit_poll_function function, void *arg,
         return SENNIT_ERR_OUT_OF_MEMORY;
     }
     new (made) sennit_poll_service{.function = function, .arg = arg, .name = copy};
-    made->next = g_services.latest.load(std::memory_order_relaxed);
-    while (!g_services.latest.compare_exchange_weak(made->next, made, std::memory_order_release,
-                                                    std::memory_order_relaxed)) {
-    }
+    list(*made);
     *service = made;
     return SENNIT_SUCCESS;
 }
@@ -490,7 +535,6 @@ void after_fork() SENNIT_ACROSS_FORK {
 }
 
 void after_fork_in_child() {
-    g_ticker.after_fork_in_child();
     g_services.doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
     for (auto *service = g_services.latest.load(std::memory_order_relaxed); service;
          service = service->next) {
@@ -501,6 +545,7 @@ void after_fork_in_child() {
             service->token.store(kGone, std::memory_order_relaxed);
     }
     detail::g_pending.store(0, std::memory_order_relaxed);
+    g_ticker.after_fork_in_child();
     t_thread_id = 0;
 }
 
