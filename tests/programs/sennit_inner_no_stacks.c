@@ -6,27 +6,11 @@
  * it would help with another one's inner region, does not: the other one runs all of it. When there
  * is room again, it helps. (OMP_STACKSIZE=64M: no stack fits, and the program's own memory does.)
  */
-#include "check.h"
+#include "limited_memory.h"
 
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 enum { kTries = 2000 };
-
-static void limit_to(rlim_t bytes) {
-    struct rlimit limit;
-    CHECK_EQ(getrlimit(RLIMIT_AS, &limit), 0);
-    limit.rlim_cur = bytes;
-    CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
-}
-
-static rlim_t address_space(void) {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%ld", &pages) == 1);
-    fclose(file);
-    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
 
 /* How many threads of a region in a task others have run. */
 static int helped(void) {
@@ -48,10 +32,10 @@ static int helped(void) {
 int main(void) {
 #pragma omp parallel
     usleep(1000);
-    limit_to(address_space() + (40 << 20));
+    limit_addresses(40 << 20);
     for (int i = 0; i < 20; ++i)
         helped();
-    limit_to(RLIM_INFINITY);
+    set_limit(RLIMIT_AS, RLIM_INFINITY);
     int tries = 0;
     while (helped() == 0)
         CHECK(++tries < kTries);

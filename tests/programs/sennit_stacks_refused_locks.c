@@ -6,9 +6,8 @@
  * wants it, too: nobody would ever unlock it, or be woken for it. (OMP_STACKSIZE=8M: see
  * stacks_refused.c)
  */
+#include "limited_memory.h"
 #include "sennit_door.h"
-
-#include <sys/resource.h>
 
 enum { tasks = 100 };
 
@@ -49,14 +48,6 @@ static void by_nest_lock(void) {
     omp_unset_nest_lock(&nest_lock);
     omp_unset_nest_lock(&nest_lock);
 }
-static void limit_address_space(void) {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%ld", &pages) == 1);
-    fclose(file);
-    const rlim_t limit = (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (60 << 20);
-    CHECK_EQ(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
-}
 
 int main(void) {
     void (*const ways[])(void) = {by_critical, by_named_critical, by_lock, by_test_lock,
@@ -67,7 +58,7 @@ int main(void) {
     CHECK_EQ(warm, check_threads());
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest_lock);
-    limit_address_space();
+    limit_addresses(60 << 20);
     for (unsigned way = 0; way < sizeof ways / sizeof *ways; ++way) {
         done = 0;
 #pragma omp parallel

@@ -5,17 +5,8 @@
  * each other, leaves room for the memory of tasks and for the program, and ends right
  * (OMP_STACKSIZE=8M makes few of them fit: two take a third of what is left).
  */
-#include "check.h"
+#include "limited_memory.h"
 #include <sys/mman.h>
-#include <sys/resource.h>
-
-static long address_space(void) {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%ld", &pages) == 1);
-    fclose(file);
-    return pages * sysconf(_SC_PAGESIZE);
-}
 
 /* For a task that comes later, or the program's own memory, there is room, however many wait. */
 static void room_is_left(void) {
@@ -49,8 +40,7 @@ int main(void) {
 #pragma omp parallel reduction(+ : warm)
     warm += 1;
     CHECK_EQ(warm, check_threads());
-    const rlim_t limit = (rlim_t)address_space() + (60 << 20);
-    CHECK_EQ(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
+    limit_addresses(60 << 20);
     for (int round = 0; round < 5; ++round) {
         int leaves = 0, done = 0;
 #pragma omp parallel
