@@ -71,12 +71,10 @@ void set_num_threads(int threads) {
 }
 
 int max_active_levels() {
-    const Icvs &icvs = *omp::here().task->icvs;
-    return icvs.cuts_inner ? global_icvs().supported_levels : icvs.max_active_levels;
+    return levels_told(*omp::here().task->icvs);
 }
 
-// All levels are what the getters tell where inner regions are cut. So a program that puts this
-// back has it as before.
+// A program that puts back what levels_told() said has it as before.
 void set_levels(int levels) {
     const GlobalIcvs &global = global_icvs();
     const bool cuts = global.initial.cuts_inner && levels >= global.supported_levels;

@@ -319,8 +319,7 @@ void put_variables(Display &display, bool named_places) {
     display.number("OMP_NUM_TEAMS", league_icvs().num_teams.load(std::memory_order_relaxed));
     display.number("OMP_TEAMS_THREAD_LIMIT",
                    league_icvs().thread_limit.load(std::memory_order_relaxed));
-    display.number("OMP_MAX_ACTIVE_LEVELS",
-                   icvs.cuts_inner ? global.supported_levels : icvs.max_active_levels);
+    display.number("OMP_MAX_ACTIVE_LEVELS", levels_told(icvs));
     display.number("OMP_MAX_TASK_PRIORITY", global.max_task_priority);
     Text &threads = display.name("OMP_NUM_THREADS");
     for (int i = 0; i < icvs.nthreads_count; ++i) {

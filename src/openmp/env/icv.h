@@ -78,6 +78,10 @@ struct LeagueIcvs {
 LeagueIcvs &league_icvs();
 
 const GlobalIcvs &global_icvs();
+// max-active-levels-var as the program is told of it: all levels where inner regions are cut.
+inline int levels_told(const Icvs &icvs) {
+    return icvs.cuts_inner ? global_icvs().supported_levels : icvs.max_active_levels;
+}
 // The value of a priority clause, in 0 .. max-task-priority-var.
 inline int clamp_priority(long value) {
     const int most = global_icvs().max_task_priority;

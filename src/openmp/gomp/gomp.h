@@ -37,6 +37,12 @@ inline void announce_proc_bind(unsigned flags) {
     omp::announce_proc_bind(static_cast<int>(flags & 7u));
 }
 
+// The number of threads of a region; `num_threads` of 1 also stands for if(false).
+inline int region_size(sched::Worker &worker, unsigned num_threads, Function function) {
+    return omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1,
+                            reinterpret_cast<const void *>(function));
+}
+
 // Reductions over a worksharing construct: every thread opens a taskgroup over copies that the
 // first one allocates; see reductions.cpp.
 void workshare_reductions_begin(sched::Worker &worker, std::uintptr_t *reductions);

@@ -45,17 +45,11 @@ omp::Body body_of(const Region &region) {
     return region.is_loop ? loop_body : plain_body;
 }
 
-int size_for(sched::Worker &worker, unsigned num_threads, Function function) {
-    // 1 also stands for if(false).
-    return omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1,
-                            reinterpret_cast<const void *>(function));
-}
-
 SENNIT_TOLD void run(ompt::Where auto site, unsigned num_threads, Region region, unsigned flags) {
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
-    omp::parallel(worker, site, size_for(worker, num_threads, region.function), body_of(region),
-                  &region);
+    omp::parallel(worker, site, gomp::region_size(worker, num_threads, region.function),
+                  body_of(region), &region);
 }
 
 // The GCC < 4.9 pair *_start ... GOMP_parallel_end: the region outlives the call.
@@ -67,7 +61,7 @@ Region *keep(const Region &region) {
 void start(unsigned num_threads, const Region &region) {
     sched::Worker &worker = omp::here();
     Region *kept = keep(region);
-    omp::Team &team = omp::fork(worker, size_for(worker, num_threads, region.function),
+    omp::Team &team = omp::fork(worker, gomp::region_size(worker, num_threads, region.function),
                                 body_of(region), kept, omp::Team::Kind::opened);
     omp::Member &first = team.member(0);
     first.abi_data = kept;

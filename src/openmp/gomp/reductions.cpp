@@ -158,8 +158,7 @@ GOMP_API unsigned GOMP_parallel_reductions(Function function, void *data, unsign
                                            unsigned flags) {
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
-    const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1,
-                                      reinterpret_cast<const void *>(function));
+    const int size = gomp::region_size(worker, num_threads, function);
     ReductionRegion region{function, data, *static_cast<std::uintptr_t **>(data)};
     provide(region.reductions, nullptr, nullptr, static_cast<std::size_t>(size));
     omp::parallel(worker, SENNIT_SITE, size, reduction_body, &region);

@@ -493,10 +493,6 @@ Team *assemble(Home &home, int size, int workers, Split split) {
     return team;
 }
 
-} // namespace
-
-namespace {
-
 Team *assemble(Home &home, int size, Split split) {
     switch (split) {
     case Split::none:
