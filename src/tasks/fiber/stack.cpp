@@ -50,9 +50,13 @@ std::uint64_t read_number(const char *path, std::uint64_t otherwise) {
                                                         : otherwise;
 }
 
-bool is_limited(__rlimit_resource resource) {
+std::uint64_t limit_of(__rlimit_resource resource) {
     rlimit limit{};
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+bool is_limited(__rlimit_resource resource) {
+    return limit_of(resource) != RLIM_INFINITY;
 }
 
 // A stack may be refused from now on. The sooner this is said, the fewer tasks hold locks that
@@ -86,15 +90,15 @@ bool mappings_left() {
 // message, the tasks that follow it and the MPI library's messages need memory, too. Of half of it
 // 20,000 receives, in 400 MB with MPICH, left too little in a quarter of the runs.
 bool addresses_left(std::uint64_t claimed) {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    const std::uint64_t limit = limit_of(RLIMIT_AS);
+    if (limit == RLIM_INFINITY)
         return true;
     expect_refusals();
     const std::uint64_t mapped = read_number("/proc/self/statm", 0) * kPage;
     const std::uint64_t stacks = g_stacks.live.load(std::memory_order_relaxed) * g_stacks.size;
     const std::uint64_t others = mapped - std::min(stacks, mapped);
-    const std::uint64_t most = limit.rlim_cur - std::min<std::uint64_t>(others, limit.rlim_cur);
-    return stacks + claimed <= most / 3 && mapped + claimed + kAddressesLeft <= limit.rlim_cur;
+    const std::uint64_t most = limit - std::min(others, limit);
+    return stacks + claimed <= most / 3 && mapped + claimed + kAddressesLeft <= limit;
 }
 
 std::size_t whole_pages(std::size_t bytes) {
@@ -193,15 +197,13 @@ std::size_t fiber_stack_size(std::size_t bytes, std::uint64_t addresses, bool pr
 }
 
 void set_default_stack_size(std::size_t bytes) {
-    foresee_refusals();
-    g_stacks.size = g_stacks.of_threads = whole_pages(bytes);
+    set_stack_size(bytes);
     g_stacks.by_default = true;
     if (bytes <= kUsualStack) // fibers have the same: nothing has to be asked
         return;
-    rlimit limit{};
-    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    g_stacks.size = whole_pages(fiber_stack_size(bytes, is_limited ? limit.rlim_cur : UINT64_MAX,
-                                                 counts_promised_memory(), is_virtual_rank()));
+    static_assert(RLIM_INFINITY == UINT64_MAX); // "all addresses" for fiber_stack_size(), too
+    g_stacks.size = whole_pages(
+        fiber_stack_size(bytes, limit_of(RLIMIT_AS), counts_promised_memory(), is_virtual_rank()));
 }
 
 std::size_t stack_size() {

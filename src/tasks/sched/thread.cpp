@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/sched/thread.h"
-#include "wait/rows.h"
 
 #include "base/clock.h"
 #include "base/observed.h"
@@ -8,6 +7,7 @@
 #include "tasks/sched/fiber.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/worker.h"
+#include "wait/rows.h"
 
 #include <optional>
 #include <sched.h>
