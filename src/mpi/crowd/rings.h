@@ -47,19 +47,20 @@ inline void rings_target(MPI_Win win, int target, int error) {
     if (crowded() && error == MPI_SUCCESS) [[unlikely]]
         g_crowd.neighbours.ring_target(win, target);
 }
-// In place of MPI's own: a rank may wait for this one in MPI_Win_wait, or for its exposure in a
-// call that spins. Which ranks that are only MPI knows.
-inline int complete_and_ring(MPI_Win win) {
-    const int error = SENNIT_BARE(Win_complete)(win);
+// A call of MPI's was made that some ranks may wait for; which ones only MPI knows. Returns
+// `error`, the call's.
+inline int rings_all(int error) {
     if (crowded()) [[unlikely]]
         g_crowd.neighbours.ring_all();
     return error;
 }
+// In place of MPI's own: a rank may wait for this one in MPI_Win_wait, or for its exposure in a
+// call that spins.
+inline int complete_and_ring(MPI_Win win) {
+    return rings_all(SENNIT_BARE(Win_complete)(win));
+}
 inline int post_and_ring(MPI_Group group, int assert, MPI_Win win) {
-    const int error = SENNIT_BARE(Win_post)(group, assert, win);
-    if (crowded()) [[unlikely]]
-        g_crowd.neighbours.ring_all();
-    return error;
+    return rings_all(SENNIT_BARE(Win_post)(group, assert, win));
 }
 // Is a collective on the communicator made in the form that is for ranks that outnumber cores? The
 // answer is the same on all its ranks.
