@@ -4,12 +4,12 @@
 
 Usage: describe_test.py SENNIT"""
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 
 import harness
+from harness import is_here
 
 SENNIT = sys.argv[1]
 # What is typed, and some of what is offered. "=" is a word of its own in bash.
@@ -29,13 +29,6 @@ CASES = [
 
 def described(form):
     return subprocess.run([SENNIT, "describe", form], check=True, capture_output=True, text=True).stdout
-
-
-def is_here(program):
-    if shutil.which(program):
-        return True
-    print(f"{program} is not installed: nothing is tested with it")
-    return False
 
 
 def offered_by_bash(words, folder):

@@ -6,6 +6,7 @@ import ctypes.util
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,6 +55,14 @@ def eventually(condition, limit=LIMIT):
 
 # gdb as tests start it: what it reads of a program runs nothing.
 GDB = ["gdb", "-nx", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
+
+
+def is_here(program):
+    """False, after a line that says so: it is not installed."""
+    if not shutil.which(program):
+        print(f"{program} is not installed: nothing is tested with it")
+        return False
+    return True
 
 
 # Of the packages libjemalloc2 and libtcmalloc-minimal4, with a function that no other library has.

@@ -39,6 +39,13 @@ class Installed:
                               env={**os.environ, "PKG_CONFIG_PATH": where}, check=True,
                               capture_output=True).stdout.split()
 
+    def build(self, mpi, wrapper, folder):
+        """A program that uses its headers and libraries."""
+        program = os.path.join(folder, mpi)
+        subprocess.run([wrapper, "-fopenmp", "-Wall", "-Wextra", "-Werror", SOURCE,
+                        *self.flags("sennit", f"sennit-{mpi}"), "-o", program], check=True)
+        return program
+
 
 def test_a_moved_installation_is_whole():
     with tempfile.TemporaryDirectory() as folder:
@@ -83,10 +90,7 @@ def test_programs_are_built_and_run_with_it():
     with tempfile.TemporaryDirectory() as folder:
         installed = Installed(folder)
         for mpi, wrapper in WRAPPERS.items():
-            program = os.path.join(folder, mpi)
-            flags = installed.flags("sennit", f"sennit-{mpi}")
-            subprocess.run([wrapper, "-fopenmp", "-Wall", "-Wextra", "-Werror", SOURCE, *flags, "-o",
-                            program], check=True)
+            program = installed.build(mpi, wrapper, folder)
             with Running([installed.sennit, "run", "-n", "2", program]) as job:
                 code, out, errors = job.finish()
             assert code == 0 and out.count(": well") == 2, (mpi, code, out, errors)
@@ -95,11 +99,7 @@ def test_programs_are_built_and_run_with_it():
 def test_its_folder_may_have_a_name_that_the_loader_cannot_take():
     with tempfile.TemporaryDirectory() as folder:
         installed = Installed(folder)
-        programs = {}
-        for mpi, wrapper in WRAPPERS.items():
-            programs[mpi] = os.path.join(folder, mpi)
-            subprocess.run([wrapper, "-fopenmp", SOURCE, *installed.flags("sennit", f"sennit-{mpi}"), "-o", programs[mpi]],
-                           check=True)
+        programs = {mpi: installed.build(mpi, wrapper, folder) for mpi, wrapper in WRAPPERS.items()}
         home = os.path.join(folder, "my software; 2:1")
         os.rename(installed.home, home)
         sennit = os.path.join(home, "bin", "sennit")
@@ -123,9 +123,7 @@ def test_launchers_by_its_links_start_programs_under_it():
         shims = os.path.join(installed.home, "lib", "sennit", "shims")
         settings = {"PATH": shims + ":" + os.environ["PATH"]}
         for mpi, wrapper in WRAPPERS.items():
-            program = os.path.join(folder, mpi)
-            subprocess.run([wrapper, "-fopenmp", SOURCE, *installed.flags("sennit", f"sennit-{mpi}"), "-o", program],
-                           check=True)
+            program = installed.build(mpi, wrapper, folder)
             for name in ("mpiexec", "mpirun"):
                 with Running([os.path.join(shims, name), "-np", "2", program], environment=settings) as job:
                     code, out, errors = job.finish()

@@ -26,7 +26,7 @@ DEFINED = re.compile(r"^\s*#\s*define\s+(SENNIT_\w+)|^\s*(SENNIT_\w+)\s*(?:=|,|$
 OF_CMAKE = {"tests/tools/configure_test.py", "tests/manifest.py", "tests/manifest/manifest_test.py"}
 # `./dev stress`: how long tools.pool runs; harness.py: which of its parts a test runs; denied_test.py: one by one.
 OF_TESTS = {"SENNIT_TEST_SECONDS", "SENNIT_TEST_ONLY", "SENNIT_TEST_EACH"}
-READ = re.compile(r'(?:getenv|trusted_environment|is_given)\("(\w+)"\)')
+READ = re.compile(r'(?:getenv|trusted_environment|is_given|folder_of)\("(\w+)"\)')
 NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
     "HOME": "POSIX: where the user's cache is, for links to Sennit's files",

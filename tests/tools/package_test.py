@@ -167,17 +167,14 @@ def test_debians_package_has_the_same():
         assert {path.name for path in (usr / "share" / "sennit" / "modulefiles").iterdir()} == {"sennit-launchers"}
         for mpi, wrapper in C:
             runs(usr, built_with(usr, mpi, wrapper, folder))
-    if not shutil.which("lintian"):
-        print("lintian is not installed: nothing is tested with it")
-    else:
+    if harness.is_here("lintian"):
         done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", deb], capture_output=True, text=True,
                               check=False)
         assert done.returncode == 0, done.stdout
 
 
 def test_what_breaks_programs_is_seen():
-    if not shutil.which("abidiff"):
-        print("abidiff is not installed: nothing is tested with it")
+    if not harness.is_here("abidiff"):
         return
     with tempfile.TemporaryDirectory() as folder:
         for name, code in (("before", "int f(int a) { return a; } int g(void) { return 1; }"),

@@ -31,6 +31,8 @@ struct CommandText {
     std::vector<std::string> inner;      // names of commands in it
     bool takes_program = false;          // a program with its arguments follows the options
     std::vector<OptionText> of_launcher; // mpiexec's, which it takes, too
+
+    bool is_inner() const { return path.find(' ') != std::string::npos; }
 };
 
 std::vector<std::string> choices_of(const std::string &command, const std::string &name) {
@@ -80,9 +82,12 @@ std::vector<OptionText> launcher_texts() {
     return texts;
 }
 
+std::vector<const CLI::App *> commands_in(const CLI::App &app) {
+    return app.get_subcommands([](const CLI::App *) { return true; });
+}
+
 void add_commands(const CLI::App &app, const std::string &prefix, std::vector<CommandText> &to) {
-    for (const CLI::App *const command :
-         app.get_subcommands([](const CLI::App *) { return true; })) {
+    for (const CLI::App *const command : commands_in(app)) {
         if (command->get_group().empty())
             continue;
         CommandText text;
@@ -91,8 +96,7 @@ void add_commands(const CLI::App &app, const std::string &prefix, std::vector<Co
         for (const CLI::Option *const option : command->get_options())
             if (!option->get_group().empty() && !option->get_positional())
                 text.options.push_back(text_of(text.path, *option));
-        for (const CLI::App *const inner :
-             command->get_subcommands([](const CLI::App *) { return true; }))
+        for (const CLI::App *const inner : commands_in(*command))
             text.inner.push_back(inner->get_name());
         text.takes_program = command->get_option_no_throw("--mpi") != nullptr;
         if (command->get_option_no_throw("--one-world"))
@@ -184,12 +188,11 @@ void print_bash(const std::vector<CommandText> &commands) {
     std::string programs;
     for (const CommandText &command : commands) {
         fmt::print("    options[{0}]=\"{1}\" valued[{0}]=\"{2}\"\n",
-                   command.path.find(' ') == std::string::npos ? command.path
-                                                               : "\"" + command.path + "\"",
+                   command.is_inner() ? "\"" + command.path + "\"" : command.path,
                    names_of(command, false), names_of(command, true));
         if (!command.inner.empty())
             fmt::print("    inner[{}.]=\"{}\"\n", command.path, fmt::join(command.inner, " "));
-        if (command.path.find(' ') == std::string::npos)
+        if (!command.is_inner())
             outer += (outer.empty() ? "" : " ") + command.path;
         if (command.takes_program)
             programs += (programs.empty() ? "" : " ") + command.path;
@@ -244,7 +247,7 @@ void print_zsh(const std::vector<CommandText> &commands) {
         "_sennit_in() {{ (( $+functions[_sennit_$1_$words[1]] )) && _sennit_$1_$words[1]; }}\n"
         "_sennit_command() {{\n    local -a commands=(\n");
     for (const CommandText &command : commands)
-        if (command.path.find(' ') == std::string::npos)
+        if (!command.is_inner())
             fmt::print("        {}\n",
                        zsh_word(command.path + ":" + replaced(command.help, ":", "\\")));
     fmt::print(

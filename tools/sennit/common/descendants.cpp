@@ -28,13 +28,10 @@ std::map<pid_t, pid_t> read_process_table(bool but_hosts) {
         const std::string name = at->path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos)
             continue;
-        std::ifstream file(at->path() / "stat");
-        std::string line;
-        if (!std::getline(file, line))
-            continue;
-        const auto stat = parse_process_stat(line);
-        if (stat && stat->state != 'Z' && !(but_hosts && is_host(std::atoi(name.c_str()))))
-            parents[std::atoi(name.c_str())] = stat->parent;
+        const pid_t process = std::atoi(name.c_str());
+        const auto stat = stat_of(process);
+        if (stat && stat->state != 'Z' && !(but_hosts && is_host(process)))
+            parents[process] = stat->parent;
     }
     return parents;
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -40,16 +39,15 @@ struct LinkFolder {
 // Those that last and that the nodes of a cluster share come first. None is in XDG_RUNTIME_DIR,
 // which goes when the user logs out, while jobs run on.
 std::vector<LinkFolder> places_for_links() {
-    const auto text_of = [](const char *value) { return std::string(value ? value : ""); };
-    std::string cache = text_of(std::getenv("XDG_CACHE_HOME"));
-    const std::string home = text_of(std::getenv("HOME"));
-    if (!cache.starts_with('/'))
-        cache = home.starts_with('/') ? home + "/.cache" : "";
+    std::string cache = folder_of("XDG_CACHE_HOME");
+    const std::string home = folder_of("HOME");
+    if (cache.empty() && !home.empty())
+        cache = home + "/.cache";
     std::vector<LinkFolder> places;
     if (!cache.empty())
         places.push_back({cache + "/sennit", "links", true});
-    for (const std::string &folder : {text_of(std::getenv("TMPDIR")), std::string("/tmp")})
-        if (folder.starts_with('/'))
+    for (const std::string &folder : {folder_of("TMPDIR"), std::string("/tmp")})
+        if (!folder.empty())
             places.push_back({folder, fmt::format("sennit-links-{}", geteuid()), false});
     return places;
 }

@@ -3,6 +3,10 @@
 // ")".
 #pragma once
 
+#include "base/small_file.h"
+
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -20,6 +24,13 @@ inline std::optional<ProcessStat> parse_process_stat(const std::string &line) {
     if (close == std::string::npos || close + 4 >= line.size())
         return std::nullopt;
     return ProcessStat{line[close + 2], std::atoi(line.c_str() + close + 4)};
+}
+
+// nullopt: there is no such process.
+inline std::optional<ProcessStat> stat_of(pid_t process) {
+    char line[512]; // the beginning, with all of the name
+    read_small_file(fmt::format("/proc/{}/stat", process).c_str(), line, sizeof line);
+    return parse_process_stat(line);
 }
 
 } // namespace sennit::tool

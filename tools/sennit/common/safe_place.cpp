@@ -50,16 +50,20 @@ bool may_hold_what_is_ours(const std::string &folder) {
     return !error && std::filesystem::is_directory(place, error) && is_safe_up_to_root(place, true);
 }
 
+std::string folder_of(const char *variable) {
+    const char *const value = std::getenv(variable);
+    return value && *value == '/' ? value : "";
+}
+
 std::vector<std::string> private_places() {
-    const auto text_of = [](const char *value) { return std::string(value ? value : ""); };
     std::vector<std::string> places;
     std::vector<std::string> last_resorts;
-    const std::string runtime = text_of(std::getenv("XDG_RUNTIME_DIR"));
-    if (runtime.starts_with('/') && is_private_folder(runtime.c_str()))
+    const std::string runtime = folder_of("XDG_RUNTIME_DIR");
+    if (!runtime.empty() && is_private_folder(runtime.c_str()))
         places.push_back(runtime);
     for (const std::string &place :
-         {text_of(std::getenv("TMPDIR")), std::string("/tmp"), std::string("/dev/shm")})
-        if (place.starts_with('/'))
+         {folder_of("TMPDIR"), std::string("/tmp"), std::string("/dev/shm")})
+        if (!place.empty())
             (may_hold_what_is_ours(place) ? places : last_resorts).push_back(place);
     places.insert(places.end(), last_resorts.begin(), last_resorts.end());
     return places;

@@ -16,6 +16,9 @@ bool only_we_may_change(const std::string &path);
 // The same for a folder in which something new is to be made.
 bool may_hold_what_is_ours(const std::string &folder);
 
+// The folder that the environment names there by an absolute path; else empty.
+std::string folder_of(const char *variable);
+
 // Where a folder of this user's alone may be made, the best places first. Where others could move
 // it away (a /tmp that is not sticky; a container that shows root as nobody), a place comes last:
 // others can still neither enter the folder nor make another in this user's name.

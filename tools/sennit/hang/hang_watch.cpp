@@ -18,7 +18,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 namespace sennit::tool {
@@ -29,9 +28,7 @@ constexpr int most_at_once = 64; // messages, before signals are served again
 constexpr std::size_t longest_message = std::size_t{64} * 1024;
 
 bool is_stopped(int process) {
-    std::string line;
-    std::ifstream file(fmt::format("/proc/{}/stat", process));
-    const auto stat = std::getline(file, line) ? parse_process_stat(line) : std::nullopt;
+    const auto stat = stat_of(process);
     return stat && (stat->state == 'T' || stat->state == 't');
 }
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr const char *openmpi_name = "libmpi.so.40";
 
-std::string text_of(const char *value) {
-    return value ? value : "";
-}
-
 void append_once(std::vector<std::string> &list, const std::string &item) {
     if (std::find(list.begin(), list.end(), item) == list.end())
         list.push_back(item);

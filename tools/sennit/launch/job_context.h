@@ -12,6 +12,10 @@ namespace sennit::tool {
 
 // getenv, or a test's stand-in for it.
 using EnvironmentReader = std::function<const char *(const char *)>;
+// What it has said; empty, too, where that is null.
+inline std::string text_of(const char *value) {
+    return value ? value : "";
+}
 
 struct JobContext {
     const char *launcher;                 // for people

@@ -181,11 +181,12 @@ std::vector<std::string> folders_of_program(MpiKind kind, const Plan *plan) {
         if (!error && use.kind == kind)
             folders.push_back((library.parent_path().parent_path() / "bin").string());
     };
-    if (plan && plan->program.mpi_beside)
+    if (!plan)
+        return folders;
+    if (plan->program.mpi_beside)
         add(*plan->program.mpi_beside);
-    if (plan)
-        for (const MpiUse &use : plan->program.mpi_libraries)
-            add(use);
+    for (const MpiUse &use : plan->program.mpi_libraries)
+        add(use);
     return folders;
 }
 

@@ -22,7 +22,7 @@ std::string read_file(pid_t process, const char *name) {
 }
 
 pid_t parent_of(pid_t process) {
-    const auto stat = parse_process_stat(read_file(process, "stat"));
+    const auto stat = stat_of(process);
     return stat ? stat->parent : 0;
 }
 

@@ -8,15 +8,12 @@
 #include "job/rank_report.h"
 #include "launch/mpiexec.h"
 
-#include "base/small_file.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -38,10 +35,8 @@ void refuse_second_start(const std::string &name) {
             fail("'{}' in PATH behind Sennit's link of this name calls that link again: take the "
                  "link's folder out of PATH, or call a launcher by its path",
                  name);
-        char text[512];
-        read_small_file(fmt::format("/proc/{}/stat", process).c_str(), text, sizeof text);
-        const std::optional<ProcessStat> facts = parse_process_stat(text);
-        process = facts ? facts->parent : 0;
+        const auto stat = stat_of(process);
+        process = stat ? stat->parent : 0;
     }
 }
 

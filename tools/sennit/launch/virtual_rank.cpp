@@ -24,10 +24,6 @@
 namespace sennit::tool {
 namespace {
 
-std::string text_of(const char *value) {
-    return value ? value : "";
-}
-
 std::uint64_t mapping_limit() {
     std::uint64_t limit = 65530;
     std::ifstream("/proc/sys/vm/max_map_count") >> limit;
