@@ -40,7 +40,7 @@ const void *caller() {
 }
 
 // The calling task works for the account from now on. False: the runtime does not know the thread.
-bool turn_to(std::uint32_t account, std::uint32_t *before) {
+bool switch_to(std::uint32_t account, std::uint32_t *before) {
     const Runtime &runtime = Runtime::get();
     return runtime.work_for && runtime.work_for(account, before) == SENNIT_SUCCESS;
 }
@@ -54,7 +54,7 @@ void Meter::begin(int object, std::uint32_t account) {
         const Guard guard(mutex_);
         open_[who].push_back(open);
     }
-    open.is_paid = account != 0 && turn_to(account, &open.before);
+    open.is_paid = account != 0 && switch_to(account, &open.before);
     if (!open.is_paid)
         open.begun_ns = work_ns();
     const Guard guard(mutex_);
@@ -72,7 +72,7 @@ std::optional<std::int64_t> Meter::end(int object) {
     open.pop_back();
     std::int64_t whole = 0;
     if (last.is_paid)
-        turn_to(last.before, nullptr);
+        switch_to(last.before, nullptr);
     else
         whole = work_ns() - last.begun_ns;
     if (open.empty()) {

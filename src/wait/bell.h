@@ -40,7 +40,7 @@ class alignas(64) Bell {
         const std::uint32_t sleepers = armed_.exchange(0, std::memory_order_acq_rel);
         if (sleepers == 0)
             return false;
-        rings_.fetch_add(1, std::memory_order_seq_cst); // src/ranks/fibers/turns.h
+        rings_.fetch_add(1, std::memory_order_seq_cst); // src/ranks/fibers/fiber_rings.h
         if ((sleepers & kThread) != 0)
             futex_wake(rings_, INT_MAX, FutexScope::node);
         if ((sleepers & kFiber) != 0)

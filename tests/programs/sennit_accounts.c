@@ -45,7 +45,7 @@ static void check_and_close(const char *what) {
         CHECK_EQ(DOOR(sennit_account_close)(number[i]), SENNIT_SUCCESS);
     }
 }
-static uint32_t turn_to(uint32_t account) {
+static uint32_t switch_to(uint32_t account) {
     uint32_t before = 12345;
     CHECK_EQ(DOOR(sennit_work_for)(account, &before), SENNIT_SUCCESS);
     return before;
@@ -59,7 +59,7 @@ static void tasks_that_run_later(void) {
     {
         for (int k = 0; k < tasks; ++k)
             for (int i = 0; i < accounts; ++i) {
-                CHECK_EQ(turn_to(number[i]), 0);
+                CHECK_EQ(switch_to(number[i]), 0);
 #pragma omp task firstprivate(i)
                 {
                     work(i, (1u << i) * 200 * unit);
@@ -69,7 +69,7 @@ static void tasks_that_run_later(void) {
                     DOOR(sennit_task_wait_ns)(unit, NULL);
                     work(i, (1u << i) * 100 * unit);
                 }
-                CHECK_EQ(turn_to(0), number[i]);
+                CHECK_EQ(switch_to(0), number[i]);
             }
         work_for(2000 * unit); /* nobody's */
     }
@@ -80,7 +80,7 @@ static void tasks_that_run_later(void) {
 static void regions(void) {
     open_all();
     for (int i = 0; i < accounts; ++i) {
-        CHECK_EQ(turn_to(number[i]), 0);
+        CHECK_EQ(switch_to(number[i]), 0);
 #pragma omp parallel num_threads(3)
         {
             work(i, (1u << i) * 200 * unit);
@@ -97,7 +97,7 @@ static void regions(void) {
                     work(i, (1u << i) * 100 * unit);
             }
         }
-        CHECK_EQ(turn_to(0), number[i]);
+        CHECK_EQ(switch_to(0), number[i]);
 #pragma omp parallel num_threads(3)
         work_for(300 * unit); /* nobody's */
     }
@@ -109,13 +109,13 @@ static void threads_and_nesting(void) {
     open_all();
 #pragma omp parallel for num_threads(accounts) schedule(static, 1)
     for (int i = 0; i < accounts; ++i) {
-        turn_to(number[i]);
+        switch_to(number[i]);
         work(i, (1u << i) * 500 * unit);
         if (i > 0) {
-            CHECK_EQ(turn_to(number[i - 1]), number[i]);
+            CHECK_EQ(switch_to(number[i - 1]), number[i]);
 #pragma omp task if (0)
             work(i - 1, 100 * unit);
-            CHECK_EQ(turn_to(number[i]), number[i - 1]);
+            CHECK_EQ(switch_to(number[i]), number[i - 1]);
         }
 #pragma omp task if (0)
         {
@@ -124,7 +124,7 @@ static void threads_and_nesting(void) {
             work(i, 100 * unit);
         }
 #pragma omp taskwait
-        CHECK_EQ(turn_to(0), number[i]);
+        CHECK_EQ(switch_to(0), number[i]);
     }
     check_and_close("threads");
 }
@@ -134,7 +134,7 @@ static void closed_accounts(void) {
     uint32_t first, second;
     uint64_t ns = 1;
     CHECK_EQ(DOOR(sennit_account_open)(&first), SENNIT_SUCCESS);
-    turn_to(first);
+    switch_to(first);
     work_for(100 * unit);
     CHECK_EQ(DOOR(sennit_account_time)(first, &ns), SENNIT_SUCCESS);
     CHECK(ns >= 100 * unit);
@@ -142,7 +142,7 @@ static void closed_accounts(void) {
     CHECK_EQ(DOOR(sennit_account_open)(&second), SENNIT_SUCCESS);
     CHECK(second != first && second != 0);
     work_for(100 * unit);
-    turn_to(0);
+    switch_to(0);
     CHECK_EQ(DOOR(sennit_account_time)(second, &ns), SENNIT_SUCCESS);
     CHECK_EQ(ns, 0);
     CHECK_EQ(DOOR(sennit_account_close)(second), SENNIT_SUCCESS);

@@ -123,7 +123,7 @@ TEST(Loops, ADescriptorIsForOneConstructAtATime) {
                           {{late, "state.setup.store(LoopState::kFree", 2}, // after the turn
                            {lost, "state.setup.store(LoopState::kFree"},
                            {lost, "state.setup.store(LoopState::kReady"},
-                           {lost, "state.turn.store"},
+                           {lost, "state.construct.store"},
                            {lost, "state.left.fetch_add"},
                            {torn, "state.left.fetch_add"},
                            {lost, "state.left.store(0"}}),

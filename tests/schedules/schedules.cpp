@@ -326,8 +326,8 @@ void Explorer::start(fcontext::transfer_t transfer) {
 }
 
 void Explorer::switch_to(Thread &thread) {
-    if (test_.turn_to)
-        test_.turn_to(static_cast<std::size_t>(&thread - threads_.data()));
+    if (test_.switch_to)
+        test_.switch_to(static_cast<std::size_t>(&thread - threads_.data()));
     thread.context = fcontext::jump_fcontext(thread.context, &thread).fctx;
 }
 

@@ -215,7 +215,7 @@ struct Test {
                                // waits
     // Called before a thread goes on, with its number: what the code has as a variable of the
     // thread.
-    std::function<void(std::size_t)> turn_to;
+    std::function<void(std::size_t)> switch_to;
     std::uint64_t tick = 1000; // from a look at the time to the next one
 };
 

@@ -101,8 +101,8 @@ Worker *detail::worker_at(int) {
 }
 
 void wake_one(Group &) {}
-void Worker::turn_busy() {}
-void Worker::turn_idle() {}
+void Worker::become_busy() {}
+void Worker::become_idle() {}
 void Worker::send(Fiber *fiber) {
     make_ready(fiber);
 }

@@ -17,7 +17,7 @@ class TestWorker : public sched::Worker {
   public:
     explicit TestWorker(int id) : Worker(id) {
         fibers.root.home = this;
-        fibers.turn(fibers.root, fibers.root);
+        fibers.make_current(fibers.root, fibers.root);
     }
     // Once it has armed a condition it takes this back, as a worker without memory for a stack.
     bool withdraws = false;

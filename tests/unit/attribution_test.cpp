@@ -23,8 +23,8 @@ struct FakeThread {
     std::map<Account, std::int64_t> paid;
     Attribution attribution;
 
-    void turn_to(Account next) {
-        attribution.turn_to(
+    void switch_to(Account next) {
+        attribution.switch_to(
             next,
             [this] {
                 ++looks;
@@ -41,28 +41,28 @@ struct FakeThread {
 TEST(Attribution, TimeGoesToWhomTheThreadWorksFor) {
     FakeThread thread;
     thread.now = 100;
-    thread.turn_to(1);
+    thread.switch_to(1);
     thread.now += 10;
-    thread.turn_to(2);
+    thread.switch_to(2);
     thread.now += 5;
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     thread.now += 1000;
-    thread.turn_to(1);
+    thread.switch_to(1);
     thread.now += 1;
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     EXPECT_EQ(thread.paid, (std::map<Account, std::int64_t>{{1, 11}, {2, 5}}));
 }
 
 TEST(Attribution, WhoGoesOnReadsNoClock) {
     FakeThread thread;
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     EXPECT_EQ(thread.looks, 0);
-    thread.turn_to(1);
+    thread.switch_to(1);
     thread.now += 10;
-    thread.turn_to(1);
+    thread.switch_to(1);
     EXPECT_EQ(thread.looks, 1);
     thread.now += 10;
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     EXPECT_EQ(thread.paid[1], 20);
 }
 
@@ -70,12 +70,12 @@ TEST(Attribution, WhatIsSettledIsPaidOnce) {
     FakeThread thread;
     thread.settle();
     EXPECT_TRUE(thread.paid.empty());
-    thread.turn_to(1);
+    thread.switch_to(1);
     thread.now += 10;
     thread.settle();
     EXPECT_EQ(thread.paid[1], 10);
     thread.now += 10;
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     EXPECT_EQ(thread.paid[1], 20);
 }
 
@@ -83,9 +83,9 @@ TEST(Attribution, WhatIsSettledIsPaidOnce) {
 TEST(Attribution, TimeThatRunsBackwardsIsNotPaid) {
     FakeThread thread;
     thread.now = 1000;
-    thread.turn_to(1);
+    thread.switch_to(1);
     thread.now = 10;
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     EXPECT_EQ(thread.paid[1], 0);
 }
 
@@ -102,9 +102,9 @@ TEST(Attribution, NothingIsLostOrPaidTwice) {
         if (random() % 4 == 0)
             thread.settle();
         else
-            thread.turn_to(at = random() % 5);
+            thread.switch_to(at = random() % 5);
     }
-    thread.turn_to(kNobody);
+    thread.switch_to(kNobody);
     EXPECT_EQ(thread.paid, expected);
 }
 

@@ -30,9 +30,9 @@ TEST(Starved, WhoRunsAndGetsNoProcessorStarves) {
     Starved starved;
     Thread thread(starved);
     EXPECT_FALSE(thread.look(5'000'000, kRuns)); // there is no look before
-    starved.turn();
+    starved.begin_look();
     EXPECT_TRUE(thread.look(5'000'000, kRuns));
-    starved.turn();
+    starved.begin_look();
     EXPECT_TRUE(thread.look(5'000'000 + Starved::kEnough / 2, kRuns)); // on its way out of a wait
 }
 
@@ -40,9 +40,9 @@ TEST(Starved, WhoSleepsDoesNot) {
     Starved starved;
     Thread thread(starved);
     thread.look(5'000'000, kSleeps);
-    starved.turn();
+    starved.begin_look();
     EXPECT_FALSE(thread.look(5'000'000, kSleeps));
-    starved.turn();
+    starved.begin_look();
     EXPECT_TRUE(thread.look(5'000'000, kRuns)); // somebody woke it
 }
 
@@ -50,7 +50,7 @@ TEST(Starved, WhoSpinsDoesNot) {
     Starved starved;
     Thread thread(starved);
     thread.look(0, kRuns);
-    starved.turn();
+    starved.begin_look();
     EXPECT_FALSE(thread.look(Starved::kEnough, kRuns));
 }
 
@@ -59,10 +59,10 @@ TEST(Starved, ThreadsComeAndGo) {
     Thread first(starved, 1), second(starved, 2), third(starved, 3);
     first.look(10, kRuns);
     second.look(20, kRuns);
-    starved.turn();
+    starved.begin_look();
     EXPECT_TRUE(second.look(20, kRuns));
     EXPECT_FALSE(third.look(0, kRuns));
-    starved.turn();
+    starved.begin_look();
     EXPECT_TRUE(third.look(0, kRuns));
     EXPECT_FALSE(first.look(10, kRuns)); // it was not there
     EXPECT_FALSE(second.look(0, kRuns)); // another one of its number

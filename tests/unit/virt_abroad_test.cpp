@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank fibers that wait for somebody who is not in their address space (ranks/fibers/turns.h).
+// Rank fibers that wait for somebody who is not in their address space
+// (ranks/fibers/fiber_rings.h).
 #include "ranks/fibers/crew.h"
 #include "ranks/fibers/home.h"
 

@@ -151,7 +151,7 @@ Targets by_shares(const ProgramsNow &now, int cores) {
 // (wide) so many that both tell a slope.
 enum class Step : bool { gentle, wide };
 template <class Chosen>
-Targets probed(Targets targets, const ProgramsNow &now, int cores, Step size, std::uint32_t turn,
+Targets probed(Targets targets, const ProgramsNow &now, int cores, Step size, std::uint32_t probe,
                Chosen chosen) {
     const auto step = [&](int i) {
         return std::max(1, targets.cores[i] / (size == Step::wide ? 4 : 8));
@@ -167,21 +167,21 @@ Targets probed(Targets targets, const ProgramsNow &now, int cores, Step size, st
     };
     int giver = -1;
     for (int k = 0; k < now.count; ++k) {
-        const int i = (k + static_cast<int>(turn / 2 % kMostPrograms)) % now.count;
+        const int i = (k + static_cast<int>(probe / 2 % kMostPrograms)) % now.count;
         if (!chosen(i))
             continue;
         if (giver < 0) {
             giver = i;
             continue;
         }
-        turn % 2 == 0 ? move(giver, i) : move(i, giver);
+        probe % 2 == 0 ? move(giver, i) : move(i, giver);
         giver = -1;
     }
     if (giver < 0)
         return targets;
     // One is left over: it gets what is free, or gives.
     const int free = cores - targets.sum(now.count);
-    targets.cores[giver] += free > 0 && turn % 2 == 0 ? std::min(free, step(giver)) : -step(giver);
+    targets.cores[giver] += free > 0 && probe % 2 == 0 ? std::min(free, step(giver)) : -step(giver);
     targets.cores[giver] = std::max(1, targets.cores[giver]);
     return targets;
 }

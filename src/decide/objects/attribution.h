@@ -19,7 +19,7 @@ class Attribution {
 
     // Reads the clock only where the account changes.
     template <class Clock, class Pay>
-    void turn_to(Account next, Clock clock, Pay pay) {
+    void switch_to(Account next, Clock clock, Pay pay) {
         if (next == account_)
             return;
         pay_until(clock(), pay);

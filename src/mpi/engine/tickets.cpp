@@ -90,7 +90,7 @@ Ticket *Tickets::pop_to_call() {
     return first;
 }
 
-// ---- what a turn tests --------------------------------------------------------------------------
+// ---- what a look tests --------------------------------------------------------------------------
 
 // SENNIT_CHAOS=order: any order of tests.
 void Tickets::shuffle() {
@@ -224,11 +224,11 @@ int Tickets::test() {
     SENNIT_ASSERT(!checks_.due(waiting_.size() + special_.size()) || is_sound());
     if (g_chaos.on() && g_chaos.shuffles())
         shuffle();
-    const int done = special_order_.turn(
+    const int done = special_order_.look(
         [this](Rotation::Slice slice) { return test_special(slice); },
         [this](int at) { return special_[at] == nullptr; },
         [this](int from, int to) { special_[to] = special_[from]; }, [this] { special_.pop(); });
-    return done + order_.turn([this](Rotation::Slice slice) { return test_requests(slice); },
+    return done + order_.look([this](Rotation::Slice slice) { return test_requests(slice); },
                               [this](int at) { return waiting_[at] == nullptr; },
                               [this](int from, int to) {
                                   requests_[to] = requests_[from];

@@ -10,7 +10,7 @@
 //   to_call_   are over and call back              any thread, with its lock
 //
 // Capacity: any number. The arrays grow and keep their memory, because the number of suspended
-// tasks has peaks. The cost of a turn does not grow with the number (rotation.h).
+// tasks has peaks. The cost of a look does not grow with the number (rotation.h).
 //
 // Locks: threads only try to take the token, except in hold_token(). A ticket's callback is called
 // without the token, because it may block, and other threads must not wait for it.
@@ -216,13 +216,13 @@ struct Ticket {
     [[no_unique_address]] States<TicketState, after> state{TicketState::fresh};
 };
 
-// Decides which of the pending operations are tested next. The cost of a turn must not grow with
+// Decides which of the pending operations are tested next. The cost of a look must not grow with
 // the number of operations, and none may starve.
 //
 // The operations that came last are usually over first: in a chain of messages each waits for the
-// one before. So the youngest few are tested at every turn. The others are tested in batches. A
-// batch has its turn if none of the youngest is over, and otherwise now and then. If nothing is
-// found, a few batches are tested in one turn. Their number is bounded, because they keep the
+// one before. So the youngest few are tested at every look. The others are tested in batches. A
+// batch is tested if none of the youngest is over, and otherwise now and then. If nothing is
+// found, a few batches are tested in one look. Their number is bounded, because they keep the
 // youngest waiting.
 //
 // Items are in an array of the caller's. [0, old) are tested in batches; [0, position) of them had
@@ -232,8 +232,8 @@ class Rotation {
   public:
     static constexpr int kBatch = 64;      // at most so many in one MPI_Testsome
     static constexpr int kYoung = 16;      // with MPICH a test costs 140 instructions
-    static constexpr int kLeftOut = 8;     // fewer turns than this in a row leave out the old ones
-    static constexpr int kMostBatches = 4; // in a turn: some microseconds
+    static constexpr int kLeftOut = 8;     // fewer looks than this in a row leave out the old ones
+    static constexpr int kMostBatches = 4; // in a look: some microseconds
     struct Slice {
         int begin;
         int count;
@@ -245,11 +245,11 @@ class Rotation {
         old_ = std::max(old_, size_ - kYoung);
     }
 
-    // One turn. test(slice) tests the items of a slice, and returns how many are over. Then
+    // One look. test(slice) tests the items of a slice, and returns how many are over. Then
     // is_over(i) tells it for each. move(from, to) moves an item. drop() removes the last item,
     // which was moved or is over. Returns how many were over.
     template <class Test, class IsOver, class Move, class Drop>
-    int turn(Test test, IsOver is_over, Move move, Drop drop) {
+    int look(Test test, IsOver is_over, Move move, Drop drop) {
         const auto look_at = [&](Slice slice) {
             const int over = slice.count > 0 ? test(slice) : 0;
             const int kept = over > 0 ? remove(slice, is_over, move, drop) : slice.count;
@@ -277,7 +277,7 @@ class Rotation {
         return done;
     }
 
-    // Between two turns, with `size` items in the caller's array.
+    // Between two looks, with `size` items in the caller's array.
     bool is_sound(std::size_t size) const {
         return static_cast<std::size_t>(size_) == size && old_ >= 0 && old_ <= size_ &&
                size_ - old_ <= kYoung && position_ >= 0 && batches_ >= 1 &&
@@ -315,7 +315,7 @@ class Rotation {
     int size_ = 0;
     int old_ = 0;
     int position_ = 0;
-    int batches_ = 1; // at the next turn that finds nothing
+    int batches_ = 1; // at the next look that finds nothing
     int left_out_ = 0;
 };
 
@@ -390,7 +390,7 @@ class Tickets {
     // events when it has released the token.
     Ticket *take_to_fulfil() { return to_fulfil_.pop_all(); }
     // Is every ticket in the state of the list that has it, with its own request beside it? Between
-    // two turns.
+    // two looks.
     bool is_sound();
 
   private:

@@ -121,10 +121,10 @@ void loop_begin(sched::Worker &worker, std::uint64_t count, const LoopSchedule &
     member.work.position = 0;
     member.work.ordered_first.store(0, std::memory_order_relaxed);
     member.work.ordered_last = 0;
-    if (state.turn.load(std::memory_order_acquire) != construct) {
+    if (state.construct.load(std::memory_order_acquire) != construct) {
         const Atomic<bool> &cancelled = member.team->cancelled;
         wait_until(worker, [&] {
-            return state.turn.load(std::memory_order_acquire) == construct ||
+            return state.construct.load(std::memory_order_acquire) == construct ||
                    cancelled.load(std::memory_order_relaxed);
         });
         if (cancelled.load(std::memory_order_relaxed))
@@ -175,8 +175,8 @@ void loop_end(sched::Worker &worker) {
     end_loop(state);
     std::free(state.memory.exchange(nullptr, std::memory_order_relaxed));
     state.setup.store(LoopState::kFree, std::memory_order_relaxed);
-    state.turn.store(state.turn.load(std::memory_order_relaxed) + Workshares::kRing,
-                     std::memory_order_release);
+    state.construct.store(state.construct.load(std::memory_order_relaxed) + Workshares::kRing,
+                          std::memory_order_release);
 }
 
 std::atomic<std::uintptr_t> &loop_shared_word(sched::Worker &worker) {
@@ -263,13 +263,13 @@ SENNIT_NOINLINE Workshares &make_workshares(Team &team) {
     auto *made = new (memory) Workshares;
     auto *range = reinterpret_cast<StealableRange *>(made + 1);
     for (std::uint32_t i = 0; i < Workshares::kRing; ++i) {
-        made->ring[i].turn.store(i, std::memory_order_relaxed);
+        made->ring[i].construct.store(i, std::memory_order_relaxed);
         made->ring[i].ranges = each ? range : nullptr;
         for (std::size_t thread = 0; thread < each; ++thread)
             new (range++) StealableRange;
     }
     for (std::uint32_t i = 0; i < Workshares::kDoacrossRing; ++i)
-        made->doacross[i].turn.store(i, std::memory_order_relaxed);
+        made->doacross[i].loop.store(i, std::memory_order_relaxed);
     if (exposes)
         made->loops = new (static_cast<std::byte *>(memory) + history_at) LoopHistory;
     TeamExtension *before = nullptr;
@@ -289,7 +289,7 @@ void Workshares::reset(Team &team) {
     for (std::uint32_t i = 0; i < (cancelled ? kRing : std::min(work.begun, kRing)); ++i) {
         if (cancelled)
             abandon(ring[i]);
-        ring[i].turn.store(i, std::memory_order_relaxed);
+        ring[i].construct.store(i, std::memory_order_relaxed);
         ring[i].setup.store(LoopState::kFree, std::memory_order_relaxed);
     }
     const std::uint32_t nests =
@@ -298,7 +298,7 @@ void Workshares::reset(Team &team) {
         abandon(doacross[i]);
         doacross[i].setup.store(DoacrossShare::kFree, std::memory_order_relaxed);
         doacross[i].left.store(0, std::memory_order_relaxed);
-        doacross[i].turn.store(i, std::memory_order_relaxed);
+        doacross[i].loop.store(i, std::memory_order_relaxed);
     }
 }
 
@@ -366,10 +366,10 @@ void doacross_begin(sched::Worker &worker, int loops, const DoacrossLoop *nest) 
     const std::uint32_t loop = member.work.doacross_begun++;
     DoacrossShare &share = workshares_of(team).doacross[loop % Workshares::kDoacrossRing];
     wait_until(worker, [&] {
-        return share.turn.load(std::memory_order_acquire) == loop ||
+        return share.loop.load(std::memory_order_acquire) == loop ||
                team.cancelled.load(std::memory_order_relaxed);
     });
-    if (share.turn.load(std::memory_order_acquire) != loop)
+    if (share.loop.load(std::memory_order_acquire) != loop)
         return; // cancelled: no iterations for us
     int before = DoacrossShare::kFree;
     if (share.setup.compare_exchange_strong(before, DoacrossShare::kBusy,
@@ -397,7 +397,7 @@ void doacross_end(sched::Worker &worker) {
     std::free(share->shared);
     share->left.store(0, std::memory_order_relaxed);
     share->setup.store(DoacrossShare::kFree, std::memory_order_relaxed);
-    share->turn.store(share->turn.load(std::memory_order_relaxed) + Workshares::kDoacrossRing,
+    share->loop.store(share->loop.load(std::memory_order_relaxed) + Workshares::kDoacrossRing,
                       std::memory_order_release);
 }
 

@@ -44,12 +44,12 @@ void *copyprivate_receive(sched::Worker &worker);
 // comes to one.
 //
 // With a ring of descriptors, threads may run ahead of each other by up to kRing nowait constructs.
-// A descriptor belongs to construct number `turn`. The first thread that comes sets it up. The last
-// one that leaves passes it on to construct turn + kRing.
+// A descriptor belongs to the construct with this number. The first thread that comes sets it up.
+// The last one that leaves passes it on to the construct kRing later.
 
 struct LoopState : Loop {
     enum Setup : std::uint32_t { kFree, kBusy, kReady };
-    alignas(kCacheLine) Atomic<std::uint32_t> turn{0};
+    alignas(kCacheLine) Atomic<std::uint32_t> construct{0}; // its number
     Atomic<std::uint32_t> setup{kFree};
     Atomic<std::uint64_t> ordered_from{0}; // first iteration that may go on
     Atomic<int> parked{0};                 // threads that wait for that
@@ -63,7 +63,7 @@ struct Doacross; // doacross.cpp
 // A loop with ordered(n), likewise.
 struct DoacrossShare {
     enum : int { kFree, kBusy, kReady };
-    std::atomic<std::uint32_t> turn{0};
+    std::atomic<std::uint32_t> loop{0}; // its number
     std::atomic<int> setup{kFree};
     std::atomic<int> left{0};
     Doacross *shared = nullptr; // from malloc
@@ -100,7 +100,7 @@ inline LoopHistory *history_of(const Team &team) {
 // depend(source) and depend(sink) (OpenMP 5.2, 15.9.6 and 15.10.2).
 //
 // The threads of a loop share a bit per iteration vector: posted or not. A descriptor of the
-// team's ring belongs to the loop number `turn`, as in workshares.h. In a team of one the order
+// team's ring belongs to one loop, as in LoopState. In a team of one the order
 // of execution satisfies every dependence, so there is nothing to share.
 // All functions are called by every thread of the team, from its implicit task.
 

@@ -55,14 +55,14 @@ class CarrierClock {
 enum class LeaveReason : std::uint32_t { waits, yields, home, gone };
 
 class Crew;
-class FiberTurns;
+class FiberRings;
 struct Party;
 
 // A Carrier lies at the low end of its stack for signals. So a handler finds it by its stack
 // pointer. It cannot use the thread pointer, which may be a rank's.
 struct Carrier {
     Crew *crew = nullptr;
-    FiberTurns *turns = nullptr;       // the crew, as handlers use it
+    FiberRings *rings = nullptr;       // the crew, as handlers use it
     void *stack_pointer = nullptr;     // of the carrier's own flow, while it runs a fiber
     std::uintptr_t thread_pointer = 0; // the carrier's own
     // The fiber that it runs. The carrier's handlers read it, and other threads look at it.

@@ -72,7 +72,7 @@ void run(Carrier &carrier, RankFiber &fiber) {
 
 // ---- the host's main thread ---------------------------------------------------------------------
 
-Crew::Crew() : FiberTurns(g_rank_fiber_calls), is_pooled_(parties_.open()) {}
+Crew::Crew() : FiberRings(g_rank_fiber_calls), is_pooled_(parties_.open()) {}
 
 RankFiber *Crew::add() {
     RankFiber *const fiber = fibers_.add(nullptr);
@@ -128,7 +128,7 @@ Carrier *Crew::hire() {
         return nullptr;
     auto *carrier = new (carrier_of_stack(memory + kSignalStack - 1)) Carrier;
     carrier->crew = this;
-    carrier->turns = this;
+    carrier->rings = this;
     pthread_t thread;
     if (pthread_create(&thread, nullptr, work, carrier) != 0) {
         munmap(memory, 2 * kSignalStack);
@@ -291,7 +291,7 @@ bool Crew::settle_or_return(Carrier &carrier, RankFiber &fiber) {
     } else if (carrier.reason == LeaveReason::yields) {
         make_ready(fiber);
     } else {
-        fiber.go(Stage::waiting); // seq_cst, then the look at the words: turns.h
+        fiber.go(Stage::waiting); // seq_cst, then the look at the words: fiber_rings.h
         if (fiber.has_changed() || fiber.wanted_home.load() != 0)
             make_ready(fiber);
     }

@@ -2,16 +2,16 @@
 // The carriers of one address space, and which fiber each of them runs next: the one that has been
 // ready for longest, among those of the program for which the carrier has a core (party.h).
 //
-// Carriers take the fibers that were rung for (turns.h). They do all else under a lock
+// Carriers take the fibers that were rung for (fiber_rings.h). They do all else under a lock
 // that only they use. The lock is safe: carriers are threads of the host, and the host outlives
 // every rank.
 #pragma once
 
 #include "base/spin.h"
 #include "ranks/fibers/carrier.h"
+#include "ranks/fibers/fiber_rings.h"
 #include "ranks/fibers/party.h"
 #include "ranks/fibers/rank_fiber.h"
-#include "ranks/fibers/turns.h"
 
 #include <atomic>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 
 namespace sennit::virt {
 
-class Crew : public FiberTurns {
+class Crew : public FiberRings {
   public:
     static constexpr int kMostCarriers = 256;
 

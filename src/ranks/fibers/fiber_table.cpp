@@ -29,8 +29,8 @@ std::size_t size_of_frame() {
 
 } // namespace
 
-FiberTable::FiberTable(const RankFiberCalls &calls, FiberTurns &turns)
-    : calls_(calls), turns_(turns), frame_size_(size_of_frame()) {}
+FiberTable::FiberTable(const RankFiberCalls &calls, FiberRings &rings)
+    : calls_(calls), rings_(rings), frame_size_(size_of_frame()) {}
 
 RankFiber *FiberTable::take_unused() const {
     RankFiber *taken = nullptr;
@@ -60,7 +60,7 @@ RankFiber *FiberTable::make() {
     char *const frame_room = memory + kPage + kParkingStack;
     auto *fiber = new (frame_room + frame_size_) RankFiber;
     fiber->calls = &calls_;
-    fiber->turns = &turns_;
+    fiber->rings = &rings_;
     fiber->number = number;
     fiber->parking = frame_room;
     fiber->frame_room = frame_room;

@@ -66,7 +66,7 @@ class FiberTable {
   public:
     static constexpr int kMostFibers = RungSet::kMost;
 
-    FiberTable(const RankFiberCalls &calls, FiberTurns &turns);
+    FiberTable(const RankFiberCalls &calls, FiberRings &rings);
     FiberTable(const FiberTable &) = delete;
     FiberTable &operator=(const FiberTable &) = delete;
 
@@ -94,7 +94,7 @@ class FiberTable {
     RankFiber *make();
 
     const RankFiberCalls &calls_;
-    FiberTurns &turns_;
+    FiberRings &rings_;
     const std::size_t frame_size_;
     Atomic<std::int32_t> end_{0};
     std::atomic<RankFiber *> fibers_[kMostFibers] = {}; // null: not made yet

@@ -4,8 +4,8 @@
 #include "base/spin.h"
 #include "ranks/fibers/call.h"
 #include "ranks/fibers/carrier.h"
+#include "ranks/fibers/fiber_rings.h"
 #include "ranks/fibers/trap.h"
-#include "ranks/fibers/turns.h"
 
 #include <cerrno>
 #include <csignal>
@@ -41,7 +41,7 @@ std::int64_t thread_ns() {
 // Of the fiber that the calling kernel thread has, for differences on this thread.
 std::int64_t clock_of(const RankFiber &fiber) {
     if (Carrier *const carrier = fiber.carrier.load(std::memory_order_relaxed))
-        return carrier->clock.now_ns(ticks(), fiber.turns->tick_rate(), thread_ns);
+        return carrier->clock.now_ns(ticks(), fiber.rings->tick_rate(), thread_ns);
     return thread_ns();
 }
 
@@ -59,11 +59,11 @@ void *parked(void *argument) {
     const bool is_main = self.main.load(std::memory_order_relaxed) == &self;
     const std::uint64_t of_rank = is_main ? ~self.signal_mask : 0;
     leave_thread(self);
-    self.go(Stage::waiting); // seq_cst, see turns.h
+    self.go(Stage::waiting); // seq_cst, see fiber_rings.h
     if (self.has_changed())
-        self.turns->ring(self, nullptr);
+        self.rings->ring(self, nullptr);
     else
-        self.turns->help(); // its time limit
+        self.rings->help(); // its time limit
     for (;;) {
         // Those that do not find room stay in the queue.
         constexpr std::uint64_t nudges = std::uint64_t{1} << (kNudge - 1);
@@ -78,9 +78,9 @@ void *parked(void *argument) {
         if (count < kMostHeld)
             ++count;
         self.wanted_home.store(1);
-        self.turns->ring(self, nullptr);
+        self.rings->ring(self, nullptr);
         if (Carrier *const carrier = self.carrier.load())
-            self.turns->poke(carrier->thread.load());
+            self.rings->poke(carrier->thread.load());
     }
     self.wanted_home.store(0, std::memory_order_relaxed);
     const pid_t process = self.process_number();
@@ -162,9 +162,9 @@ bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
 void yield(RankFiber &self) {
     Carrier *const carrier = self.carrier.load(std::memory_order_relaxed);
     static const Atomic<std::uint32_t> changed{1};
-    if (!carrier && self.turns->any_running() && wait(self, {&changed, 0}, {}, 0))
+    if (!carrier && self.rings->any_running() && wait(self, {&changed, 0}, {}, 0))
         return;
-    if (!carrier || !self.turns->others_ready()) {
+    if (!carrier || !self.rings->others_ready()) {
         call(SYS_sched_yield); // threads of the ranks share the core with the carriers
         return;
     }
@@ -173,14 +173,14 @@ void yield(RankFiber &self) {
 }
 
 bool keeps_others(const RankFiber &self) {
-    return self.carrier.load(std::memory_order_relaxed) && self.turns->others_ready();
+    return self.carrier.load(std::memory_order_relaxed) && self.rings->others_ready();
 }
 
 void ring(RankFiber &other, const RankFiber *self) {
-    other.turns->ring(other, self);
+    other.rings->ring(other, self);
     if (other.listener.load(std::memory_order_relaxed))
         if (RankFiber *const listener = other.listener.exchange(nullptr))
-            other.turns->ring(*listener, self);
+            other.rings->ring(*listener, self);
 }
 
 void ring_abroad(pid_t host) {
@@ -188,11 +188,11 @@ void ring_abroad(pid_t host) {
 }
 
 RankFiber *find(const RankFiber &self, pid_t process) {
-    return self.turns->fibers().find(process);
+    return self.rings->fibers().find(process);
 }
 
 RankFiber *enter(RankFiber &main, pid_t thread) {
-    RankFiber *const fiber = main.turns->fibers().add(&main);
+    RankFiber *const fiber = main.rings->fibers().add(&main);
     if (!fiber)
         return nullptr;
     fiber->thread.store(thread);

@@ -80,7 +80,7 @@ class WorkClock {
     std::int64_t since_ns_ = 0;  // when it came, by the clock of the kernel thread that it is on
 };
 
-class FiberTurns;
+class FiberRings;
 struct Carrier;
 struct Party;
 struct RankFiber;
@@ -110,7 +110,7 @@ constexpr unsigned after(Stage stage) {
 struct Watched {
     const Atomic<std::uint32_t> *word = nullptr; // null: none
     std::uint32_t seen = 0;
-    bool has_changed() const { return word && word->load() != seen; } // seq_cst, see turns.h
+    bool has_changed() const { return word && word->load() != seen; } // seq_cst, see fiber_rings.h
 };
 
 struct RankFiberCalls {
@@ -147,7 +147,7 @@ inline constexpr std::uint64_t kRankFiberVersion = 11;
 struct RankFiber {
     // ---- written by the host before the rank starts
     const RankFiberCalls *calls = nullptr;
-    FiberTurns *turns = nullptr;
+    FiberRings *rings = nullptr;
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;

@@ -3,7 +3,7 @@
 
 #include "base/system_call.h"
 #include "ranks/fibers/call.h"
-#include "ranks/fibers/turns.h"
+#include "ranks/fibers/fiber_rings.h"
 
 #include <cstring>
 #include <linux/futex.h>
@@ -162,7 +162,7 @@ void system_call_of(Carrier &carrier, RankFiber &fiber, Context &context) {
         return;
     case SYS_sched_yield:
         // Where no rank can go on, to the ranks' threads: they share the core with the carriers.
-        if (!fiber.turns->others_ready())
+        if (!fiber.rings->others_ready())
             context.rax = make_call(context);
         else if (context.rax = 0; save(fiber, context))
             leave(carrier, LeaveReason::yields);
@@ -188,7 +188,7 @@ void trap(int signal, siginfo_t *info, void *frame) {
     const bool ours = !fiber || is_ours(context.rip);
     if (signal == SIGURG) {
         if (info->si_code == SI_USER) // a poke is for a thread: SI_TKILL
-            carrier.turns->hear_abroad();
+            carrier.rings->hear_abroad();
         if (!ours)
             look_at(carrier, *fiber, context);
         return;

@@ -150,7 +150,7 @@ class Host {
         int error = 0;
         Descriptor connection = accept_one(error);
         if (error == EMFILE || error == ENFILE)
-            return turn_away();
+            return refuse_one();
         if (!connection)
             return;
         // A stub sends all at once; one that was stopped in between must not keep the others.
@@ -161,7 +161,7 @@ class Host {
 
     // A stub would wait for ever where this process can have no connection to it: one descriptor is
     // kept for the answer.
-    void turn_away() {
+    void refuse_one() {
         spare_.reset();
         int error = 0;
         if (const Descriptor connection = accept_one(error))
@@ -319,7 +319,7 @@ class Host {
     const std::string impediment_;
     Descriptor listener_;
     SignalQueue signals_;
-    Descriptor spare_; // turn_away()
+    Descriptor spare_; // refuse_one()
     AddressSpace address_space_;
     // There is a rank fiber, or was. Never deleted: its carriers run until the process ends.
     virt::Crew *crew_ = nullptr;

@@ -116,7 +116,7 @@ class Fibers {
     }
     bool is_leaving(const Fiber &fiber) const { return leaving_ == &fiber; }
     // `to` is the current one from now on, with the exceptions that it handles.
-    void turn(Fiber &from, Fiber &to) {
+    void make_current(Fiber &from, Fiber &to) {
         if (exceptions_) {
             from.exceptions[0] = std::exchange(exceptions_[0], to.exceptions[0]);
             from.exceptions[1] = std::exchange(exceptions_[1], to.exceptions[1]);

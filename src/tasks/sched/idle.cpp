@@ -84,7 +84,7 @@ void Worker::idle() {
         seat.need();
 }
 
-void Worker::turn_busy() {
+void Worker::become_busy() {
     activity.note_busy();
     if (counts_idle()) {
         memberships_.count_idle(false);
@@ -94,8 +94,8 @@ void Worker::turn_busy() {
         seat.need();
 }
 
-void Worker::turn_idle() {
-    activity.turn_idle();
+void Worker::become_idle() {
+    activity.become_idle();
     if (counts_idle())
         memberships_.count_idle(true);
 }
@@ -279,7 +279,7 @@ void forget_sleepers() {
     g_asleep.store(0, std::memory_order_relaxed);
 }
 
-void Activity::turn_idle() {
+void Activity::become_idle() {
     idle_since_.store(ticks(), std::memory_order_release); // pairs with idles()
     if (observed::by(observed::kTrace))
         client().found_nothing();
@@ -322,7 +322,7 @@ bool Activity::sleep_away(const Thread &thread, wait::Bell *bell, std::int64_t m
 }
 
 void Activity::wake(int worker, const Thread &thread) {
-    // Before the ring, see src/ranks/fibers/turns.h.
+    // Before the ring, see src/ranks/fibers/fiber_rings.h.
     const std::uint32_t was = state_.exchange(kAwake, std::memory_order_seq_cst);
     if (was == kAwake)
         return;

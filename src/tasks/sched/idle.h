@@ -44,7 +44,7 @@ class Activity {
     void set_away(bool away) { away_.store(away, std::memory_order_relaxed); }
 
     // ---- the owner's side
-    void turn_idle();
+    void become_idle();
     void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
     std::int64_t waited_ns() const;
 

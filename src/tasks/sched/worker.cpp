@@ -221,7 +221,7 @@ SENNIT_COLD static bool may_bury(const Worker &worker, Condition &condition, con
 }
 
 // There is no stack to begin a thread on. It cannot begin on top of the fiber that waits: each of
-// the two may be waiting for the other one. Until the worker is busy it helps nobody (turn_busy),
+// the two may be waiting for the other one. Until the worker is busy it helps nobody (become_busy),
 // and so may sleep.
 SENNIT_COLD static void begin_none(Memberships &memberships) {
     if (memberships.must_begin())
@@ -395,7 +395,7 @@ void Worker::switch_to(Fiber *to) {
     } else {
         task = nullptr;
     }
-    fibers.turn(*from, *to);
+    fibers.make_current(*from, *to);
     note_busy();
     if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
         fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);

@@ -145,12 +145,12 @@ class alignas(kCacheLine) Worker {
     }
     void note_busy() {
         if (SENNIT_UNLIKELY(activity.idle_since() != 0))
-            turn_busy();
+            become_busy();
     }
     // It finds nothing to do, also where it waits awake for another thread's turn.
     void note_idle() {
         if (activity.idle_since() == 0)
-            turn_idle();
+            become_idle();
     }
 
     void enter(Slot &slot); // become a member: the slot is found by this worker's searches
@@ -206,8 +206,8 @@ class alignas(kCacheLine) Worker {
     Fiber *next_ready();
     Item *find(Slot *&where);
     void run(Slot &where, Item *item);
-    void turn_busy();
-    void turn_idle();
+    void become_busy();
+    void become_idle();
     void idle();
     void rest();
     void sleep();

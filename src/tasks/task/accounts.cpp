@@ -74,8 +74,8 @@ std::int64_t now_ns(sched::Worker &worker) {
     return worker.thread.clock_ns(sched::ClockUse::account);
 }
 
-void turn_to(sched::Worker &worker, Account account) {
-    worker.attribution.turn_to(account, [&worker] { return now_ns(worker); }, pay);
+void switch_to(sched::Worker &worker, Account account) {
+    worker.attribution.switch_to(account, [&worker] { return now_ns(worker); }, pay);
     if (account == kNobody)
         worker.thread.end_clock(sched::ClockUse::account);
 }
@@ -129,7 +129,7 @@ Account work_for(sched::Worker &worker, Account account) {
     Task &task = *worker.task;
     const Account before = account_of(task);
     set_account(task, account);
-    turn_to(worker, account);
+    switch_to(worker, account);
     return before;
 }
 
@@ -142,25 +142,25 @@ void inherit_account(Task &task, const Task &creator) {
 }
 
 void begin_work(sched::Worker &worker, const Task &task) {
-    turn_to(worker, account_of(task));
+    switch_to(worker, account_of(task));
 }
 
 void go_on_working(sched::Worker &worker) {
-    turn_to(worker, worker.task ? account_of(*worker.task) : kNobody);
+    switch_to(worker, worker.task ? account_of(*worker.task) : kNobody);
 }
 
 void rest_from_work(sched::Worker &worker) {
-    turn_to(worker, kNobody);
+    switch_to(worker, kNobody);
 }
 
 void begin_implicit_work(sched::Worker &worker, Task &implicit, const Task &encountering) {
     inherit_account(implicit, encountering);
-    turn_to(worker, account_of(implicit));
+    switch_to(worker, account_of(implicit));
 }
 
 void end_implicit_work(sched::Worker &worker, Task &implicit) {
     set_account(implicit, kNobody);
-    turn_to(worker, kNobody);
+    switch_to(worker, kNobody);
 }
 
 } // namespace sennit::task

@@ -335,7 +335,7 @@ const char *Foreign::note() {
     return note_;
 }
 
-void Starved::turn() {
+void Starved::begin_look() {
     before_.swap(now_);
     now_.clear();
     next_ = 0;

@@ -83,7 +83,7 @@ class Starved {
     static constexpr std::uint64_t kEnough = 100'000; // ns
 
     // Between two looks.
-    void turn();
+    void begin_look();
     // Has the thread had next to no processor time since the last look, and runs() all the same, or
     // would? `used` is all that it has ever had, in ns. Not of one that the last look did not see.
     template <class Runs>

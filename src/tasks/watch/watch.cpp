@@ -76,7 +76,7 @@ Watch::Glance Watch::glance() {
 
 // A thread that was woken and has not run since looks like one that nobody has woken.
 bool Watch::anyone_starves() {
-    starved_.turn();
+    starved_.begin_look();
     bool found = false;
     auto look_at = [&](int thread_id) {
         found |= starved_.starves(thread_id, used_by(thread_id),

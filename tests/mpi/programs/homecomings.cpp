@@ -2,8 +2,8 @@
 // part: # a library of CMakeLists.txt
 #include "homecomings.h"
 
+#include "ranks/fibers/fiber_rings.h"
 #include "ranks/fibers/rank_fiber.h"
-#include "ranks/fibers/turns.h"
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ const sennit::virt::RankFiber *own_fiber() {
     if (!main)
         return found;
     const pid_t thread = gettid();
-    main->turns->fibers().each([&](const sennit::virt::RankFiber &fiber) {
+    main->rings->fibers().each([&](const sennit::virt::RankFiber &fiber) {
         if (fiber.in_use.load() != 0 && fiber.thread.load() == thread)
             found = &fiber;
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank fibers under every schedule: a fiber that leaves its home, or a carrier, to wait; the
-// threads that ring for it; and the carriers, which may all sleep (ranks/fibers/turns.cpp,
+// threads that ring for it; and the carriers, which may all sleep (ranks/fibers/fiber_rings.cpp,
 // crew.cpp, home.cpp, party.cpp). No limit of time makes up for a lost wake-up here.
 #include "rooms.h"
 
@@ -121,7 +121,7 @@ class Rings final : public Host {
             fiber_->limit_ns = kForeverNs;
             fiber_->go(virt::Stage::waiting);
             if (from_ == From::carrier)
-                fiber_->turns->ring(*fiber_, nullptr);
+                fiber_->rings->ring(*fiber_, nullptr);
         }
     }
     // The first one may be killed on its way, and the second one comes after that.

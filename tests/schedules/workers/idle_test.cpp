@@ -33,7 +33,7 @@ class Service {
 class Inside {
   public:
     void begin() { *this = {}, poll::t_inside = nullptr; }
-    void turn_to(std::size_t thread) {
+    void switch_to(std::size_t thread) {
         of_threads_[current_] = poll::t_inside;
         current_ = thread;
         poll::t_inside = of_threads_[current_];
@@ -70,8 +70,8 @@ class Workers {
             begin();
             sched::g_processors.set_active(1);
         };
-        test.turn_to = [this, first, workers](std::size_t thread) {
-            inside_.turn_to(thread);
+        test.switch_to = [this, first, workers](std::size_t thread) {
+            inside_.switch_to(thread);
             if (thread < workers)
                 workers_[first + thread].adopt_thread(0, nullptr);
             else
@@ -121,7 +121,7 @@ class Workers {
             Worker &worker = workers_[i];
             make_anew(worker, first_id_ + static_cast<int>(i));
             worker.fibers.root.home = &worker;
-            worker.fibers.turn(worker.fibers.root, worker.fibers.root);
+            worker.fibers.make_current(worker.fibers.root, worker.fibers.root);
             worker.slot = &slots_[i];
             worker.enter(slots_[i]);
         }
@@ -267,7 +267,7 @@ class Ticks {
         Test test;
         test.memory = {memory_of(*this), memory_of(poll::g_ticker), memory_of(poll::g_services),
                        memory_of(poll::detail::g_pending), memory_of(poll::t_inside)};
-        test.turn_to = [this](std::size_t thread) { inside_.turn_to(thread); };
+        test.switch_to = [this](std::size_t thread) { inside_.switch_to(thread); };
         test.begin = [this] {
             service_.begin();
             inside_.begin();

@@ -89,7 +89,7 @@ void fiber::switch_to(Context &, Context &to) {
     auto &resumed = reinterpret_cast<sched::Fiber &>(to); // its first member
     worker.fibers.arrive();
     schedules::g_rooms.resume(resumed);
-    worker.fibers.turn(resumed, *worker.fibers.take());
+    worker.fibers.make_current(resumed, *worker.fibers.take());
 }
 bool fiber::overflowed(const Stack &) {
     return false;

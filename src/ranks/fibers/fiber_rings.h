@@ -33,11 +33,11 @@
 
 namespace sennit::virt {
 
-class FiberTurns {
+class FiberRings {
   public:
-    explicit FiberTurns(const RankFiberCalls &calls);
-    FiberTurns(const FiberTurns &) = delete;
-    FiberTurns &operator=(const FiberTurns &) = delete;
+    explicit FiberRings(const RankFiberCalls &calls);
+    FiberRings(const FiberRings &) = delete;
+    FiberRings &operator=(const FiberRings &) = delete;
 
     // Ring for a fiber. Called by any thread of any rank. `self`: the caller, or null if it is no
     // fiber.
@@ -62,7 +62,7 @@ class FiberTurns {
     std::uint64_t tick_rate() const { return tick_rate_.load(std::memory_order_relaxed); }
 
   protected:
-    ~FiberTurns() = default;
+    ~FiberRings() = default;
 
     Atomic<std::int32_t> carriers_end_{0};
     std::atomic<std::int32_t> ready_count_{0}; // written under the crew's lock

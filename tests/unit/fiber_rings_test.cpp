@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a ring wakes a carrier (ranks/fibers/turns.h).
+// When a ring wakes a carrier (ranks/fibers/fiber_rings.h).
 #include "ranks/fibers/carrier.h"
+#include "ranks/fibers/fiber_rings.h"
 #include "ranks/fibers/home.h"
-#include "ranks/fibers/turns.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@ namespace sennit::virt {
 namespace {
 
 // Of two carriers, one runs `self`, and the other one sleeps.
-class TwoCarriers : public FiberTurns {
+class TwoCarriers : public FiberRings {
   public:
-    TwoCarriers() : FiberTurns(g_rank_fiber_calls) {
+    TwoCarriers() : FiberRings(g_rank_fiber_calls) {
         carriers_end_.store(2);
         sleeping_.store(1);
     }
@@ -28,16 +28,16 @@ class TwoCarriers : public FiberTurns {
 
 // The one that rings waits soon. If it has to leave its carrier to the other one, that one waits
 // for this; if each can have a carrier, it begins at once.
-TEST(Turns, ARingWakesACarrierIfEachFiberCanHaveOne) {
-    TwoCarriers turns;
+TEST(FiberRings, ARingWakesACarrierIfEachFiberCanHaveOne) {
+    TwoCarriers rings;
     Carrier carrier;
-    RankFiber *const self = turns.fibers().add(nullptr);
-    RankFiber *const other = turns.fibers().add(nullptr);
+    RankFiber *const self = rings.fibers().add(nullptr);
+    RankFiber *const other = rings.fibers().add(nullptr);
     ASSERT_TRUE(self && other);
     self->carrier.store(&carrier);
-    EXPECT_EQ(turns.wakes_by(*other, *self), 1U);
-    ASSERT_TRUE(turns.fibers().add(nullptr));
-    EXPECT_EQ(turns.wakes_by(*other, *self), 0U);
+    EXPECT_EQ(rings.wakes_by(*other, *self), 1U);
+    ASSERT_TRUE(rings.fibers().add(nullptr));
+    EXPECT_EQ(rings.wakes_by(*other, *self), 0U);
 }
 
 } // namespace

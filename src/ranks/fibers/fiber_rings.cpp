@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/fibers/turns.h"
+#include "ranks/fibers/fiber_rings.h"
 
 #include "ranks/fibers/call.h"
 #include "ranks/fibers/carrier.h"
@@ -10,9 +10,9 @@
 
 namespace sennit::virt {
 
-FiberTurns::FiberTurns(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
+FiberRings::FiberRings(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
 
-void FiberTurns::ring(RankFiber &fiber, const RankFiber *self) {
+void FiberRings::ring(RankFiber &fiber, const RankFiber *self) {
     const RungSet::Added added = rung_.add(fiber.number);
     if (added == RungSet::Added::again)
         return;
@@ -27,20 +27,20 @@ void FiberTurns::ring(RankFiber &fiber, const RankFiber *self) {
         help();
 }
 
-// As for a ring: the word has changed, and whoever takes this sees that (turns.h).
-void FiberTurns::hear_abroad() {
+// As for a ring: the word has changed, and whoever takes this sees that (fiber_rings.h).
+void FiberRings::hear_abroad() {
     abroad_.store(1);
     help();
 }
 
-void FiberTurns::help() {
+void FiberRings::help() {
     if (sleeping_.load() == 0 || searching_.load() != 0)
         return;
     wakes_.fetch_add(1);
     call(SYS_futex, reinterpret_cast<long>(&wakes_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
 }
 
-void FiberTurns::poke(pid_t thread) const {
+void FiberRings::poke(pid_t thread) const {
     call(SYS_tgkill, host_, thread, SIGURG);
 }
 
