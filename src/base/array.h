@@ -60,7 +60,7 @@ class Array {
         items_ = nullptr;
         size_ = room_ = 0;
     }
-    void swap(Array &other) {
+    void swap(Array &other) noexcept {
         std::swap(items_, other.items_);
         std::swap(size_, other.size_);
         std::swap(room_, other.room_);
