@@ -63,13 +63,15 @@ TEST_P(Code, TheSearchEndsAFewLevelsDown) {
 #endif
 
 TEST(CodeNames, Sends) {
-    for (const char *name : {"MPI_Send", "PMPI_Isend", "MPI_Ssend", "MPI_Ibsend", "mpi_send_",
-                             "mpi_isend_f08_", "mpi_send_f08ts_", "TAMPI_Isend", "MPI_Sendrecv",
-                             "MPI_Sendrecv_replace", "MPI_Isendrecv", "MPI_Rsend"})
+    for (const char *name :
+         {"MPI_Send", "PMPI_Isend", "MPI_Ssend", "MPI_Ibsend", "mpi_send_", "mpi_isend_f08_",
+          "mpi_send_f08ts_", "TAMPI_Isend", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Isendrecv",
+          "MPI_Rsend", "MPI_Pready_range", "MPI_Put", "mpi_raccumulate_"})
         EXPECT_TRUE(is_send(name)) << name;
     for (const char *name :
          {"MPI_Recv", "MPI_Send_init", "mpi_send_init_", "MPI_Sender", "send", "MPI_", "", "sendto",
-          "MPI_Psend_init", "MPI_Send_but_with_a_name_that_is_longer_than_any"})
+          "MPI_Psend_init", "MPI_Get", "MPI_Start", "mpi_startall_", "MPI_Win_start", "MPI_Bcast",
+          "MPI_Send_but_with_a_name_that_is_longer_than_any"})
         EXPECT_FALSE(is_send(name)) << name;
 }
 

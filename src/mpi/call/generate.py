@@ -19,7 +19,7 @@ OBJECTS = {"MPI_Comm": "communicator", "MPI_Win": "window", "MPI_File": "file_ob
 NOTICES = {"-": "none", "send": "send", "receive": "receive"}
 DIRECTIONS = {"-": "0", "send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
 ORDERS = {"-": "none", "yes": "collective", "files": "files"}
-KINDS = {"notify": "message", "trace": "message", "post": "request"}
+KINDS = {"notify": "message", "trace": "message", "post": "request", "expose": "expose"}
 BLOCKING = {"start", "poll", "delegate", "custom"}
 
 # What most messages take.
@@ -30,6 +30,14 @@ ASSEMBLES = {"Barrier", "Allreduce", "Reduce", "Bcast"}
 AT_ONCE = {"Send", "Rsend", "Isend", "Irsend"}
 ADOPTS = {"Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_split", "Comm_split_type", "Cart_create",
           "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent"}
+
+# Calls whose task sends, beside those with a message: at the root of a collective, elsewhere, or always.
+SENDS = {
+    "at_root": {"Bcast", "Scatter", "Scatterv"},
+    "elsewhere": {"Gather", "Gatherv", "Reduce"},
+    "always": {"Rput", "Raccumulate", "Rget_accumulate", "Win_complete", "Win_flush", "Win_flush_all",
+               "Win_flush_local", "Win_flush_local_all", "Win_unlock", "Win_unlock_all"},
+}
 
 # What collective calls move: at the root, and elsewhere; or at each rank. Of neighbours each counts
 # as one.
@@ -115,6 +123,12 @@ class Call:
             return "wait"
         return KINDS.get(kind, kind)
 
+    def find_sends(self):
+        if self.kind == "expose":
+            return "always"
+        blocking = self.base[1:].capitalize() if self.name in self.header.collectives else self.base
+        return next((where for where, names in SENDS.items() if blocking in names), None)
+
     def is_among(self, names):
         return self.base in names
 
@@ -157,6 +171,8 @@ class Call:
             row.append(f".order = CallOrder::{ORDERS[self.row['ordered']]}")
         if self.kind == "collective" and self.is_among(ASSEMBLES):
             row.append(f".assembles = Assembles::{self.base.lower()}")
+        if self.find_sends():
+            row.append(f".sends = Sends::{self.find_sends()}")
         flags = {
             "often": self.name in OFTEN,
             "counted": self.is_counted,

@@ -18,6 +18,7 @@ BEHAVIOUR = {
     "poll": "suspends the task until the testing form succeeds",
     "delegate": "a helper thread makes the call; the task is suspended until the call returns",
     "notify": "does not block; the runtime notes that the task sends",
+    "expose": "does not block; the runtime notes that the task sends",
     "trace": "does not block; a trace shows it",
     "test": "does not block; after many calls in vain, it lets suspended tasks of the same thread go on",
     "persistent": "does not block; later MPI_Start tells the runtime and the trace what it starts",

@@ -37,6 +37,7 @@ int attend_delegate(const AnyCall &call, Adoption *adoption) {
     if (is_as_written(path))
         return block(call, number);
     const Operation operation = operation_of(call.row, facts, number, path);
+    note_if_sends(call.row, facts);
     if (const int error = g_chaos.failure(operation))
         return error;
     if (adoption)

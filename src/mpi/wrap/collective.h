@@ -80,6 +80,7 @@ template <class C>
     const Traced traced([&] { return call_facts(call.row, facts); },
                         [&] { return bytes_of(facts); });
     const bool crowded = crowds(comm_of(facts));
+    note_if_sends(call.row, facts);
     const auto [form, path] = path_of_collective(has_twin(call), crowded);
     const int number = g_record.collectives.count_unless_inside(
         facts.object, collective_name(call.row, form, crowded), facts.root);

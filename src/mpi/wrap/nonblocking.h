@@ -78,7 +78,7 @@ template <class C>
 template <class C>
 [[gnu::always_inline]] inline int attend_test(C &call) {
     constexpr bool receives = requires { call.received(); };
-    [[maybe_unused]] MPI_Status own;
+    [[maybe_unused]] MPI_Status own; // NOLINT(misc-const-correctness): of one that receives
     if constexpr (receives)
         if (g_record.timeline.on() && call.received() == MPI_STATUS_IGNORE)
             call.received() = &own;
@@ -92,6 +92,12 @@ template <class C>
         if (g_record.timeline.on())
             trace_found(call_facts(C::row, call.facts()), *call.received());
     return error;
+}
+
+template <class C>
+[[gnu::always_inline]] inline int attend_expose(C &call) {
+    note_if_sends(C::row, call.facts());
+    return outside_task([&] { return call.bare(); });
 }
 
 // What MPI_Start will not say, and who detaches a request has to know.

@@ -37,6 +37,7 @@ enum class CallKind {
     message, // notify, trace
     test,
     persistent,
+    expose,  // notes that the task sends
     request, // no row: it makes a request
 };
 
@@ -46,12 +47,16 @@ enum class CallOrder { none, collective, files };
 // Collectives of a few bytes may be made without messages (crowd/assembled.h).
 enum class Assembles { nothing, barrier, allreduce, reduce, bcast };
 
+// Where the task sends, for the runtime's policies. (A message's row says so by its notice.)
+enum class Sends { nowhere, always, at_root, elsewhere };
+
 struct Row {
     sennit_call call; // as marks and requests name it
     CallKind kind;
     Notice notice = Notice::none;
     CallOrder order = CallOrder::none;
     Assembles assembles = Assembles::nothing;
+    Sends sends = Sends::nowhere;
     bool often = false;           // most messages take it: placed beside others of its kind
     bool counted = false;         // as a collective call of its communicator (record.h)
     bool has_peer = false;        // one of its arguments is a peer, or a root
@@ -107,6 +112,10 @@ inline Object turn_of(const Row &row, const Facts &facts) {
     }
     return {};
 }
+
+// The runtime's policies are told, where this rank sends. What a synchronization of one-sided
+// communication completes may have been put by another task.
+void note_if_sends(const Row &row, const Facts &facts);
 
 // For the timeline.
 inline CallFacts call_facts(const Row &row, const Facts &facts) {

@@ -174,18 +174,24 @@ struct ListOf<int(int, List, MPI_Request)> {
 };
 using Partitions = ListOf<decltype(MPI_Pready_list)>::Type;
 
+static void ready(MPI_Request request, int parts) {
+    g_record.requests.ready(request, parts);
+    if (first_look() == FirstLook::attended)
+        note_send();
+}
+
 SENNIT_DEFINE(Pready, int partition, MPI_Request request) {
-    g_record.requests.ready(request, 1);
+    ready(request, 1);
     return SENNIT_BARE(Pready)(partition, request);
 }
 
 SENNIT_DEFINE(Pready_range, int first, int last, MPI_Request request) {
-    g_record.requests.ready(request, last - first + 1);
+    ready(request, last - first + 1);
     return SENNIT_BARE(Pready_range)(first, last, request);
 }
 
 SENNIT_DEFINE(Pready_list, int length, Partitions partitions, MPI_Request request) {
-    g_record.requests.ready(request, length);
+    ready(request, length);
     return SENNIT_BARE(Pready_list)(length, partitions, request);
 }
 #endif

@@ -28,6 +28,8 @@ template <class C>
         return attend_test(call);
     else if constexpr (C::row.kind == CallKind::persistent)
         return attend_persistent(call);
+    else if constexpr (C::row.kind == CallKind::expose)
+        return attend_expose(call);
     else if constexpr (C::row.kind == CallKind::wait)
         return attend_wait(call);
     else if constexpr (C::row.kind == CallKind::poll)
@@ -90,8 +92,11 @@ template <class C, class... Arguments>
 [[gnu::always_inline]] inline int make_request(Arguments... arguments) {
     C call{arguments...};
     const Facts facts = call.facts();
-    int number = facts.tag;
+    int number = facts.tag; // NOLINT(misc-const-correctness): of a collective call another one
     int error = MPI_SUCCESS;
+    if constexpr (C::row.sends != Sends::nowhere)
+        if (first_look_at_requests() == FirstLook::attended)
+            note_if_sends(C::row, facts);
     if constexpr (C::row.kind == CallKind::delegate) {
         error = enter<C>(arguments...);
     } else if constexpr (C::row.counted) {
@@ -118,7 +123,7 @@ template <class C, class... Arguments>
     else if constexpr (kind == CallKind::message)
         return first_look_at_requests() == FirstLook::attended ? attended_apart<C>(arguments...)
                                                                : C{arguments...}.bare();
-    else if constexpr (kind == CallKind::test)
+    else if constexpr (kind == CallKind::test || kind == CallKind::expose)
         return first_look() == FirstLook::attended ? attended_apart<C>(arguments...)
                                                    : C{arguments...}.bare();
     else if constexpr (kind == CallKind::persistent)

@@ -228,8 +228,10 @@ bool is_send(const char *symbol) {
     skip("p");
     if (!skip("mpi_") && !skip("tampi_") && !skip("mpix_"))
         return false;
-    for (const std::string_view word : {"send", "isend", "ssend", "bsend", "rsend", "issend",
-                                        "ibsend", "irsend", "sendrecv", "isendrecv"})
+    // Not MPI_Start, which may start a receive.
+    for (const std::string_view word :
+         {"send", "isend", "ssend", "bsend", "rsend", "issend", "ibsend", "irsend", "sendrecv",
+          "isendrecv", "pready", "put", "rput", "accumulate", "raccumulate"})
         // What follows is Fortran's: _, _f08_, _f08ts_; and _replace. Not _init, which sends
         // nothing.
         if (name == word || (name.starts_with(word) && name[word.size()] == '_' &&
