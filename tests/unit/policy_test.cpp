@@ -379,4 +379,7 @@ TEST(QueueTree, NearNodesBeforeFarOnes) {
     EXPECT_EQ(order(1), (std::vector<int>{1, 0, 2, 3}));
     EXPECT_EQ(order(3), (std::vector<int>{3, 2, 0, 1}));
     EXPECT_EQ(Machine{}.look_at(0, 0), 0);
+    EXPECT_EQ(machine.distance(2, 2), 0);
+    EXPECT_EQ(machine.distance(2, 3), 1);
+    EXPECT_EQ(machine.distance(1, 2), Machine::kFar);
 }

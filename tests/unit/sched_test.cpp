@@ -181,7 +181,7 @@ TEST(Group, HasWorkInAQueueThatIsNoMembersOwn) {
         detail::g_rules.ordered = true;
         detail::g_machine.domains = 2;
         make_queues(group);
-        slot.domain = 1;
+        slot.set_domain(1);
         const bool before = group.any_ready();
         push_foreign(group, &item);
         std::_Exit(!before && group.any_ready() && slot.ready() == 0 ? 0 : 1);

@@ -123,6 +123,14 @@ struct Machine {
         }
         return from;
     }
+
+    // How far a domain is from another one.
+    static constexpr int kFar = 2;
+    int distance(int one, int other) const {
+        if (one == other)
+            return 0;
+        return package[one] == package[other] ? 1 : kFar;
+    }
 };
 
 } // namespace sennit::policy

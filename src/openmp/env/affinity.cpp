@@ -267,10 +267,11 @@ const char *apply_subset(HwSubset subset, CpuSet &allowed) {
     return nullptr;
 }
 
-// Queues for the NUMA domains (tasks/sched/ordered_queue.h). A thread that is bound nowhere has no
-// near one, so without binding all share one queue.
-void make_queues_near_threads() {
-    if (!sched::ordered() || !g_affinity.bind.on())
+// Which threads are near each other: for the queues of NUMA domains (tasks/sched/ordered_queue.h),
+// and for thefts. A thread that is bound nowhere has no near one, so without binding all share one
+// queue.
+void learn_near_threads() {
+    if (!g_affinity.bind.on())
         return;
     auto *const domains = new (g_affinity.lasting[1]) PlaceList;
     const policy::Machine machine = machine_of(g_affinity.allowed, *domains);
@@ -334,7 +335,7 @@ void affinity_setup() {
     if (g_affinity.numbered && stands_for_libomp())
         sched::set_processors(used.count());
     if (first)
-        make_queues_near_threads(); // there are no teams yet
+        learn_near_threads(); // there are no teams yet
     if (!g_affinity.reset && (!first || is_needed()))
         bind_caller((*g_affinity.places)[0], 0);
 }

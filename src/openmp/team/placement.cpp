@@ -85,7 +85,7 @@ void enter_place_slow(Member &member) {
         const int place = member.placement.place;
         bind_to_place(place);
         if (const int domain = domain_of_place(place); domain >= 0)
-            member.domain = domain;
+            member.set_domain(domain);
     }
     if (!display_affinity() || team.kind == Team::Kind::league)
         return;

@@ -274,7 +274,7 @@ bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
 [[gnu::always_inline]] inline void VirtualTeam::start(sched::Worker &worker, Team &team,
                                                       Member &mine, Member &member) {
     member.move_in_with(mine);
-    member.domain = mine.domain;
+    member.stay_near(mine);
     fiber::set_fp_control(team.control);
     start_implicit(worker, member);
 }
@@ -446,7 +446,7 @@ void VirtualTeam::help_idle(sched::Worker &worker, sched::Slot &mine, std::uint6
     Team &team = team_;
     team.visit();
     Member &guest = team.member(parts_->thread_of(place));
-    guest.domain = mine.domain;
+    guest.stay_near(mine);
     guest.placement = static_cast<const Member &>(mine).placement;
     guest.visits = true;
     const fiber::FpControl control = fiber::fp_control();

@@ -152,7 +152,8 @@ struct alignas(kCacheLine) Slot {
     ReadyQueue queue;
     Group *group = nullptr;
     int index = 0;
-    int domain = 0;                        // the owner's; of queues: the one for this member
+    // NUMA domain of the owner, which writes it; others read it to find tasks nearby.
+    std::atomic<int> domain{0};
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     // Where tasks run that do not run on top of this slot's implicit task: a slot that the worker
@@ -203,9 +204,12 @@ struct alignas(kCacheLine) Slot {
             control.read();
     }
 
-    // Tasks that this member would take before it steals. For itself: `domain` is its own.
+    void set_domain(int its) { domain.store(its, std::memory_order_relaxed); }
+    void stay_near(const Slot &other) { set_domain(other.near_domain()); }
+    int near_domain() const { return domain.load(std::memory_order_relaxed); }
+    // Tasks that this member would take before it steals.
     std::uint32_t ready() const {
-        return ordered() ? group->queues[domain].count() : queue.count();
+        return ordered() ? group->queues[near_domain()].count() : queue.count();
     }
 
     // Has a region begun in which the owner has no part yet? Acquire: who has a task of that region

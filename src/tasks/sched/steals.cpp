@@ -44,36 +44,50 @@ bool Steals::pays() {
     return true;
 }
 
-// From a random start.
+// A longer queue has independent tasks of a single producer. Take several at once, so that producer
+// and consumers meet at its lock less often.
+Item *Steals::steal_from(Slot &other, std::uint32_t count, Slot &where) {
+    const std::uint64_t begin = ticks();
+    int more = 0;
+    if (count >= kManyToSteal)
+        more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
+                                                        ? static_cast<int>(count / 2)
+                                                        : ReadyQueue::kMostStolen);
+    Item *item =
+        where.queue.count() ? where.queue.take_front() : other.queue.steal(ReadyQueue::End::back);
+    if (!item)
+        return nullptr;
+    stolen_at_ = ticks();
+    theft_ticks_ = stolen_at_ - begin;
+    stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
+    if (trace::on())
+        note_steal(other, more > 0 ? more : 1);
+    return item;
+}
+
+// From near queues before far ones, and among those that are as far from a random one on. A round
+// for each distance at which the one before has seen tasks.
 Item *Steals::steal(Slot &where) {
     const Group &group = *where.group;
     where.random = where.random * 1664525u + 1013904223u;
     auto victim = static_cast<int>(
         (std::uint64_t{where.random} * static_cast<std::uint64_t>(group.size)) >> 32);
-    for (int i = 0; i < group.size; ++i, ++victim) {
-        if (victim >= group.size)
-            victim = 0;
-        Slot &other = *group.slots[victim];
-        const std::uint32_t count = other.queue.count();
-        if (count == 0 || &other == &where)
-            continue;
-        // A longer queue has independent tasks of a single producer. Take several at once, so that
-        // producer and consumers meet at its lock less often.
-        const std::uint64_t begin = ticks();
-        int more = 0;
-        if (count >= kManyToSteal)
-            more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
-                                                            ? static_cast<int>(count / 2)
-                                                            : ReadyQueue::kMostStolen);
-        Item *item = where.queue.count() ? where.queue.take_front()
-                                         : other.queue.steal(ReadyQueue::End::back);
-        if (item) {
-            stolen_at_ = ticks();
-            theft_ticks_ = stolen_at_ - begin;
-            stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
-            if (trace::on())
-                note_steal(other, more > 0 ? more : 1);
-            return item;
+    int next = 0;
+    for (int distance = 0; distance <= policy::Machine::kFar; distance = next) {
+        next = policy::Machine::kFar + 1;
+        for (int i = 0; i < group.size; ++i, ++victim) {
+            if (victim >= group.size)
+                victim = 0;
+            Slot &other = *group.slots[victim];
+            const std::uint32_t count = other.queue.count();
+            if (count == 0 || &other == &where)
+                continue;
+            const int its = machine().distance(where.near_domain(), other.near_domain());
+            if (its > distance)
+                next = std::min(next, its);
+            else if (its == distance)
+                if (Item *const item = steal_from(other, count, where))
+                    return item;
         }
     }
     return nullptr;
@@ -83,7 +97,7 @@ Item *Steals::steal(Slot &where) {
 Item *Steals::take_ordered(Slot &where) {
     const Group &group = *where.group;
     for (int rank = 0; rank < machine().domains; ++rank)
-        if (Item *item = group.queues[machine().look_at(where.domain, rank)].take())
+        if (Item *item = group.queues[machine().look_at(where.near_domain(), rank)].take())
             return item;
     return nullptr;
 }

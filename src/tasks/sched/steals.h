@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker finds its next task in a group: its own queue first, then those of others, from a
-// random one on. And how often it looks there: each look takes a cache line from a producer, and
+// Where a worker finds its next task in a group: its own queue first, then those of others, the
+// nearest first. And how often it looks there: each look takes a cache line from a producer, and
 // each theft takes those of the tasks.
 //
 // Invariant: as long as thefts bring less than they cost, the next one comes later and later.
@@ -46,6 +46,7 @@ class Steals {
     static Item *take_ordered(Slot &where);
     bool pays();
     Item *steal(Slot &where);
+    Item *steal_from(Slot &other, std::uint32_t count, Slot &where);
 
     int pause_ = 1;
     // The last theft, and when the next may be.

@@ -33,7 +33,7 @@ constexpr int kLooksAtClock = 4;
 void Worker::push(Slot &where, Item *item) {
     if (ordered()) {
         queue_next(); // it was the only one
-        where.group->queues[where.domain].push_ready(item);
+        where.group->queues[where.near_domain()].push_ready(item);
     } else {
         where.queue.push(item, ReadyQueue::End::front);
     }
@@ -129,7 +129,7 @@ static bool looks_for_unbegun(int round) {
 
 static Item *take_accepted(Condition &condition, Slot &mine) {
     const auto accept = [&](const Item *item) { return condition.accepts(item); };
-    return ordered() ? mine.group->queues[mine.domain].take_if(accept)
+    return ordered() ? mine.group->queues[mine.near_domain()].take_if(accept)
                      : mine.queue.take_front_if(accept);
 }
 
