@@ -34,6 +34,7 @@ class Array {
     [[nodiscard]] bool reserve(std::size_t room) {
         if (room <= room_)
             return true;
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
         auto *items = static_cast<T *>(std::realloc(static_cast<void *>(items_), room * sizeof(T)));
         if (!items)
             return false;

@@ -34,6 +34,7 @@ Path path_of(const Facts &facts) {
 template <class C>
 [[gnu::always_inline]] inline int attend_start(C &call) {
     asm("" : "+m"(call));
+    // NOLINTNEXTLINE(misc-const-correctness): a call with a status changes it
     Traced traced([&] { return call_facts(C::row, call.facts()); },
                   [&] { return bytes_of(call.facts()); });
     if constexpr (requires { call.received(); })

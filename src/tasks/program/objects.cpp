@@ -42,6 +42,7 @@ int newest_gcc(std::string_view names) {
         const std::size_t end = names.find('\0');
         if (end == std::string_view::npos)
             break; // the section is damaged
+        // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): a zero is at `end`
         newest = std::max(newest, version_of_gcc(names.data()));
         names.remove_prefix(end + 1);
     }

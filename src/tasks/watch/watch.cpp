@@ -231,7 +231,7 @@ void Watch::look() {
         return;
     if (!judge(before))
         begin_anew(seen, before);
-    else if (stillness_.message)
+    else if (stillness_.message && link_.connected())
         link_.send(rank_, stillness_.since, before, grace_, stillness_.outside, stillness_.message);
 }
 

@@ -63,7 +63,7 @@ std::string safe_folder(const LinkFolder &place) {
     const std::string parent = fs::canonical(place.parent, error).string();
     if (error || !may_hold_what_is_ours(parent))
         return "";
-    std::string folder = fmt::format("{}/{}", parent, place.name);
+    const std::string folder = fmt::format("{}/{}", parent, place.name);
     mkdir(folder.c_str(), only_mine);
     return is_private_folder(folder.c_str()) ? folder : "";
 }

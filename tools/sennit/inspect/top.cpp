@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <optional>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -29,11 +28,6 @@ constexpr int looks_once = 20;
 class Page {
   public:
     Page() {
-        sigemptyset(&set_);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH})
-            sigaddset(&set_, signal);
-        sigprocmask(SIG_BLOCK, &set_, &before_);
-        signals_.emplace(set_);
         has_keys_ = tcgetattr(STDIN_FILENO, &keys_) == 0;
         enter();
     }
@@ -55,10 +49,10 @@ class Page {
 
     // False: it is to end.
     bool wait(int milliseconds) {
-        pollfd sources[] = {{signals_->descriptor(), POLLIN, 0},
+        pollfd sources[] = {{signals_.descriptor(), POLLIN, 0},
                             {has_keys_ ? STDIN_FILENO : -1, POLLIN, 0}};
-        const int ready = poll(sources, std::size(sources), signals_->patience(milliseconds));
-        if (ready <= 0 && signals_->is_polled())
+        const int ready = poll(sources, std::size(sources), signals_.patience(milliseconds));
+        if (ready <= 0 && signals_.is_polled())
             return true;
         if (ready > 0 && sources[1].revents != 0) {
             char key = 'q';
@@ -68,7 +62,7 @@ class Page {
             if (got == 1 && (key == 'q' || key == 'Q'))
                 return false;
         }
-        for (ArrivedSignal arrived = {}; signals_->next(arrived);) {
+        for (ArrivedSignal arrived = {}; signals_.next(arrived);) {
             if (arrived.number == SIGTSTP) {
                 leave();
                 raise(SIGSTOP);
@@ -81,6 +75,14 @@ class Page {
     }
 
   private:
+    static sigset_t block(sigset_t &before) {
+        sigset_t set;
+        sigemptyset(&set);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH})
+            sigaddset(&set, signal);
+        sigprocmask(SIG_BLOCK, &set, &before);
+        return set;
+    }
     void enter() {
         if (has_keys_) {
             termios now = keys_;
@@ -106,8 +108,8 @@ class Page {
         }
     }
 
-    sigset_t set_, before_;
-    std::optional<SignalQueue> signals_;
+    sigset_t before_ = {};
+    SignalQueue signals_{block(before_)};
     termios keys_ = {};
     bool has_keys_ = false;
 };

@@ -20,7 +20,7 @@ std::string who(const Snapshot &now, int slot) {
 }
 
 std::string core_text(const Snapshot &now, const CoreNow &core) {
-    const std::string owner = who(now, core.owner);
+    std::string owner = who(now, core.owner);
     if (core.user == node::kNobody)
         return fmt::format("{} free", owner);
     if (core.user == core.owner)

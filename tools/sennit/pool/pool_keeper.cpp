@@ -136,6 +136,8 @@ void Keeper::free_dead() {
 }
 
 bool Keeper::wait() {
+    if (!signals_)
+        return false; // it has not begun
     std::vector<pollfd> sources = {{signals_->descriptor(), POLLIN, 0}};
     for (const auto &[identity, process] : members_)
         if (process >= 0)

@@ -216,6 +216,7 @@ int SimulatePool::run() {
     const std::vector<PoolProgram> programs = read_programs();
     const std::vector<std::string> names = policy_list(policies_);
     std::vector<std::vector<int>> splits;
+    splits.reserve(splits_.size());
     for (const std::string &text : splits_)
         splits.push_back(read_split(text, programs.size()));
     std::vector<Row> rows;
