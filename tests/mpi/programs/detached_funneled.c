@@ -9,6 +9,7 @@
 #include "check.h"
 
 #include <mpix_detach.h>
+#include <string.h>
 
 static int called, received, statuses_right;
 
@@ -38,6 +39,43 @@ static void progress(void) {
     CHECK(arrived == previous());
     MPI_Wait(&receive, MPI_STATUS_IGNORE);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
+}
+
+/* Of a long message the sender calls nothing else until the receiver has it, either, whether
+ * nothing is detached or something else. */
+static void progress_of_send(int detached) {
+    enum { length = 16 << 20 };
+    char *const message = calloc(length, 1);
+    CHECK(message);
+    int later = -1, later_over = 0;
+    if (rank == 0) {
+        static volatile int arrived;
+        MPI_Request other, answer, send;
+        arrived = 0;
+        if (detached) {
+            MPI_Irecv(&later, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, &other);
+            CHECK(MPIX_Detach(&other, count_one, &later_over) == MPI_SUCCESS);
+        }
+        MPI_Irecv((void *)&arrived, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &answer);
+        memset(message, 7, length);
+        MPI_Isend(message, length, MPI_CHAR, 1, 6, MPI_COMM_WORLD, &send);
+        for (const double start = MPI_Wtime(); !arrived; MPIX_Progress(NULL))
+            CHECK(MPI_Wtime() - start < 100);
+        CHECK(!later_over);
+        MPI_Wait(&send, MPI_STATUS_IGNORE);
+        MPI_Wait(&answer, MPI_STATUS_IGNORE);
+    } else if (rank == 1) {
+        MPI_Recv(message, length, MPI_CHAR, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(message[0] == 7 && message[length - 1] == 7);
+        MPI_Send(&rank, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1 && detached)
+        MPI_Send(&rank, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+    while (rank == 0 && detached && !later_over)
+        MPIX_Progress(NULL);
+    CHECK(later == (rank == 0 && detached ? 1 : -1));
+    free(message);
 }
 
 int main(int argc, char **argv) {
@@ -76,6 +114,8 @@ int main(int argc, char **argv) {
     received = 0;
     MPI_Request_free(&inactive);
     progress();
+    for (int detached = 0; ranks > 1 && detached < 2; ++detached)
+        progress_of_send(detached);
 
     MPI_Request receive, send;
     MPI_Irecv(&buffer, 1, MPI_INT, previous(), 2, MPI_COMM_WORLD, &receive);
