@@ -105,4 +105,6 @@ int TAMPI_Nonblocking_enabled(int *flag);
 #ifdef __cplusplus
 }
 #endif
+
+#include "TAMPI_Wrappers.h" /* the calls of TAMPI 1 to 3: with a request */
 #endif

@@ -22,6 +22,10 @@ extern "C" {
 typedef void MPIX_Detach_function(void *data);
 typedef void MPIX_Detach_status_function(void *data, MPI_Status *status);
 typedef void MPIX_Detach_all_statuses_function(void *data, int count, MPI_Status *statuses);
+/* The same by the older names of the authors' own header. */
+typedef MPIX_Detach_function MPIX_Detach_callback;
+typedef MPIX_Detach_status_function MPIX_Detach_callback_status;
+typedef MPIX_Detach_all_statuses_function MPIX_Detach_all_callback_statuses;
 
 /* One request. */
 int MPIX_Detach(MPI_Request *request, MPIX_Detach_function *callback, void *data);

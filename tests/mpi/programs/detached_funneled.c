@@ -8,10 +8,15 @@
  * nobody has detached any. The program has no OpenMP and runs also without Sennit's runtime. */
 #include "check.h"
 
-#include <mpix_detach.h>
+#include <mpi-detach.h>
 #include <string.h>
 
 static int called, received, statuses_right;
+
+/* By the names of the authors' own header. */
+static MPIX_Detach_callback count_one;
+static MPIX_Detach_callback_status count_status;
+static MPIX_Detach_all_callback_statuses count_all;
 
 static void count_one(void *data) {
     ++*(int *)data;
