@@ -65,7 +65,10 @@ constexpr AroundFork kAroundFork[] = {
     {"priorities", task::priorities_before_fork, task::priorities_after_fork,
      task::priorities_after_fork},
     {"stacks", fiber::stacks_before_fork, fiber::stacks_after_fork, fiber::stacks_after_fork},
-    // Nothing is called under it: it might stand anywhere.
+    // Nothing is called under these two: they might stand anywhere.
+    {"polling services", [] { runtime::g_process.services.before_fork(); },
+     [] { runtime::g_process.services.after_fork(); },
+     [] { runtime::g_process.services.after_fork_in_child(); }},
     {"affinity format", omp::affinity_format_before_fork, omp::affinity_format_after_fork,
      omp::affinity_format_after_fork},
     // It holds signals back as long as its lot is locked, since handlers may look into the lot. In

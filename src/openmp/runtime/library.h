@@ -5,6 +5,7 @@
 
 #include "base/everlasting.h"
 #include "node/board.h"
+#include "openmp/runtime/polling_services.h"
 #include "tasks/program/senders.h"
 #include "tasks/watch/survey.h"
 #include "tasks/watch/watch.h"
@@ -22,8 +23,9 @@ struct Process {
     // The board on which the process shares cores: the MPI library's, or its own, with a slot.
     node::Board board;
     node::BoardSlot *slot = nullptr;
-    bool loading = false; // load() has been called
-    bool loaded = false;  // load() has returned
+    PollingServices services; // of nanos6.h
+    bool loading = false;     // load() has been called
+    bool loaded = false;      // load() has returned
 };
 // The ticker's thread looks at it until the process is gone.
 inline constinit Everlasting<Process> g_everlasting_process;
