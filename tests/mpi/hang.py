@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # hang: mpi.hang.hung.{mpi} run='{python} {path} hung' processors=1 # they wait
 # hang: mpi.hang.slow.{mpi} run='{python} {path} slow' processors=2
+# hang: mpi.hang.plain.{mpi} run='{python} {path} plain' processors=1
 """`sennit run` explains a job that hangs and, with SENNIT_HANG=abort, ends it; a job in which one
 rank is only slow is left alone. The grace time is the shortest there is, and no test expects
 anything within a time. Jobs that hang are five at a time, for they mostly wait; those that are slow
 are each alone.
 
-usage: hang.py hung|slow --sennit COMMAND --victim PROGRAM [--spawns] [--mpi-4]
+usage: hang.py hung|slow|plain --sennit COMMAND --victim PROGRAM --plain PROGRAM [--spawns] [--mpi-4]
+
+plain: with the program that has no OpenMP, jobs that hang and one that is slow.
 """
 
 import argparse
@@ -213,9 +216,10 @@ def goes_on(options, case, pattern, settings=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("hung", "slow"))
+    parser.add_argument("kind", choices=("hung", "slow", "plain"))
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--victim", required=True)
+    parser.add_argument("--plain", required=True)
     parser.add_argument("--spawns", action="store_true", help="the MPI can make processes")
     parser.add_argument("--mpi-4", action="store_true", help="the MPI has MPI 4.0's calls")
     options = parser.parse_args()
@@ -224,6 +228,10 @@ def main():
         SETTINGS["SENNIT_BOARD"] = f"{folder}/board"
         if options.kind == "hung":
             hung_cases(options)
+            wait_for_all()
+        elif options.kind == "plain":
+            options.victim = options.plain
+            plain_cases(options)
             wait_for_all()
         else:
             slow_cases(options)
@@ -335,6 +343,23 @@ def hung_cases(options):
     for board in ({}, {"SENNIT_BOARD": f"/proc/{os.getpid()}/fd/{os.memfd_create('sennit-board')}"}):
         explained(options, "both_receive", r"sennit: no rank waits for a core\n",
                   settings=CROWD | {"SENNIT_LENDING": "on"} | board)
+
+
+def plain_cases(options):
+    deadlock = r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n"
+    for settings in ({}, CROWD):
+        explained(options, "both_receive", r"MPI_Recv from rank 1, tag 5, (count 1, )?on MPI_COMM_WORLD, in ",
+                  r"rank 0 waits for rank 1 to send a message with tag 5: nothing like it is under way "
+                  r"in rank 1, which is in MPI_Recv\n", deadlock, settings=settings)
+        explained(options, "missing_barrier", r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=settings)
+    explained(options, "both_wait", r"MPI_Wait, 1 request, in .*\n"
+              r"sennit: +for MPI_Irecv from rank 1, tag 7, on MPI_COMM_WORLD\n", deadlock)
+    # Only where MPI may be asked by another thread, communicators have names.
+    explained(options, "threads_allowed", r"MPI_Recv from rank 1, tag 6, on pair, in ", deadlock)
+    for hang in ("abort", "off"): # MPI is not asked for more than the program asks for
+        done = run(options, "slow_sender", {"SENNIT_HANG": hang})
+        check(done.returncode == 0 and done.stdout == "done, thread level as asked\n" and done.stderr == "",
+              f"slow_sender: runs to its end without a word, {hang}", done)
 
 
 def slow_cases(options):

@@ -6,9 +6,13 @@
 # script: mpi.outside_cost.{of}.omp.{mpi} mpi=all of=c|F90
 #     if="SENNIT_VALGRIND and not sanitized and (of == 'c' or mpifc)" timeout=900 -- --program
 #     {bin}/outside_cost-{of}-omp-{mpi} --limit 20 --mpi-library {library} --omp-folder {omp}
+# script: mpi.outside_cost.{of}.watched.{mpi} mpi=all of=c|F90
+#     if="SENNIT_VALGRIND and not sanitized and (of == 'c' or mpifc)" timeout=900 -- --program
+#     {bin}/outside_cost-{of}-alone-{mpi} --limit 20 --mpi-library {library} --watched-by
+#     {file('sennit-omp')}
 """Calls outside of tasks cost hardly more than the bare MPI's, in instructions that callgrind counts.
 
-usage: outside_cost.py --program FILE --limit INSTRUCTIONS --mpi-library FILE [--omp-folder FOLDER]
+usage: outside_cost.py --program FILE --limit INSTRUCTIONS --mpi-library FILE [--omp-folder FOLDER | --watched-by FILE]
 
 The program counts its calls between two requests to callgrind and says how many there were. It runs
 bare and with Sennit's libraries, one rank; the difference per call is what is judged.
@@ -50,10 +54,14 @@ def main():
     parser.add_argument("--limit", type=float, required=True)
     parser.add_argument("--mpi-library", required=True)
     parser.add_argument("--omp-folder")
+    parser.add_argument("--watched-by", help="the OpenMP library, preloaded for a program without OpenMP")
     options = parser.parse_args()
     settings = {"LD_PRELOAD": options.mpi_library}
     if options.omp_folder:
         settings["LD_LIBRARY_PATH"] = options.omp_folder
+    if options.watched_by:
+        settings["LD_PRELOAD"] += f":{options.watched_by}"
+        settings["SENNIT_ONLY_WATCHED"] = "1"
     bare = instructions_per_call(options.program, {})
     ours = instructions_per_call(options.program, settings)
     print(f"instructions per call: {bare:.1f} bare, {ours:.1f} with Sennit, {ours - bare:.1f} more "

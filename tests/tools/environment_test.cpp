@@ -178,6 +178,20 @@ TEST_F(Environment, OfAProgramWithoutOpenMpHasWhatRecordsTheTrace) {
     EXPECT_EQ(value(plan("openmp-by-runpath"), "LD_PRELOAD"), "(not set)");
 }
 
+TEST_F(Environment, OfAProgramWithoutOpenMpHasWhatTellsOfHangs) {
+    const std::string alone = lib("libsennit-openmpi.so");
+    const std::string both = alone + ":" + lib("libsennit-omp.so");
+    spec_.watched = true;
+    const std::string only = "SENNIT_ONLY_WATCHED";
+    EXPECT_EQ(value(plan("through-middle"), "LD_PRELOAD"), both);
+    EXPECT_EQ(value(plan("through-middle"), only), "1");
+    EXPECT_EQ(value(plan("through-middle", {{"SENNIT_HANG", "abort"}}), "LD_PRELOAD"), both);
+    EXPECT_EQ(value(plan("openmp-by-runpath", {{only, "1"}}), only), "0");
+    EXPECT_EQ(value(plan("through-middle", {{"SENNIT_HANG", "off"}}), "LD_PRELOAD"), alone);
+    EXPECT_EQ(value(plan("openmp-by-runpath"), "LD_PRELOAD"), "(not set)");
+    EXPECT_TRUE(plan("plain").runs_as_it_is); // it waits for no rank
+}
+
 TEST_F(Environment, OpenMpThatComesLaterIsReplacedByAPreload) {
     EXPECT_EQ(value(plan_of({"python3", "x.py"}), "LD_PRELOAD"), lib("libsennit-omp.so"));
     const std::string script = folder_.write("script", "exec " + program("openmp-by-runpath"));

@@ -433,6 +433,7 @@ JobSpec RunOptions::make(const CommandLine &line) const {
     result.as_fibers = virtual_ == virtual_fibers;
     if (result.as_virtual && !result.as_fibers && virtual_ != virtual_processes)
         fail("--virtual={}: it is --virtual alone, or --virtual={}", virtual_, virtual_fibers);
+    result.watched = true;
     result.dry_run = dry_run_;
     result.verbose = verbose_;
     return result;

@@ -2,8 +2,11 @@
 #include "mpi/call/call_path.h"
 
 #include "base/compiler.h"
+#include "base/environment.h"
+#include "base/loaded_object.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/thread_state.h"
+#include "mpi/options.h"
 
 namespace sennit::mpi {
 
@@ -18,6 +21,21 @@ void attend_to(unsigned char all) SENNIT_REQUIRES(g_calls.lock) {
     g_calls.gate.store((all & ~kRequestTable) == kTasks ? g_calls.teams : shut,
                        std::memory_order_release);
     g_calls.request_gate.store(all == kTasks ? g_calls.teams : shut, std::memory_order_release);
+}
+
+// `sennit run` has seen no OpenMP in the program, but a library that needs it may have come since.
+bool is_only_watched() {
+    const char *const said = trusted_environment(options::only_watched.variable);
+    return said && *said == '1' && each_object([](const LoadedObject &object) {
+                                       return DynamicSection(object).needs(is_openmp_library) ? 1
+                                                                                              : 0;
+                                   }) == 0;
+}
+
+// MPI allows it only after the runtime's functions were looked up.
+void settle_multiple() {
+    g_calls.multiple.store(is_aware() && any_thread_may_call() && !g_calls.runtime.only_watches,
+                           std::memory_order_release);
 }
 
 } // namespace
@@ -61,6 +79,7 @@ void RuntimeFunctions::find() {
     complete = complete && name != nullptr;
     SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
 #undef SENNIT_FIND
+    only_watches = is_only_watched();
     if (complete) {
         sennit_poll_register("mpi", g_calls.serve, nullptr, &service);
         sennit_poll_describe(service, g_calls.describer);
@@ -72,17 +91,20 @@ void RuntimeFunctions::find() {
 
 void set_multiple(bool multiple) {
     g_calls.allowed.store(multiple, std::memory_order_relaxed);
-    g_calls.multiple.store(multiple && is_aware(), std::memory_order_release);
+    settle_multiple();
 }
 
 void set_aware(bool aware) {
     g_calls.aware.store(aware, std::memory_order_relaxed);
-    g_calls.multiple.store(aware && g_calls.allowed.load(std::memory_order_relaxed),
-                           std::memory_order_release);
+    settle_multiple();
 }
 
 bool is_aware() {
     return g_calls.aware.load(std::memory_order_relaxed);
+}
+
+bool any_thread_may_call() {
+    return g_calls.allowed.load(std::memory_order_relaxed);
 }
 
 bool multiple() {

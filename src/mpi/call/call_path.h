@@ -54,6 +54,10 @@ class RuntimeFunctions {
 #undef SENNIT_MEMBER
     sennit_poll_service *service = nullptr;
     bool complete = false;
+    // The runtime is there to tell of hangs alone, for nothing in the process needs OpenMP: calls
+    // say what they wait for, and are bare in all else.
+    bool only_watches = false;
+    bool has_tasks() const { return complete && !only_watches; }
 
     constexpr RuntimeFunctions() = default;
     RuntimeFunctions(const RuntimeFunctions &) = delete;
@@ -233,6 +237,8 @@ int outside_task(Call call) {
 // MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
 void set_multiple(bool multiple);
 bool multiple();
+// The same, whether there may be tasks or not.
+bool any_thread_may_call();
 // Does the program want calls in tasks to suspend them, and to be bound to them? From TAMPI_Init to
 // TAMPI_Finalize, if it has said so; else always.
 void set_aware(bool aware);

@@ -19,7 +19,7 @@ const RuntimeFunctions &runtime() {
 // All of them, or null.
 const RuntimeFunctions *present() {
     const RuntimeFunctions &functions = runtime();
-    return functions.complete ? &functions : nullptr;
+    return functions.has_tasks() ? &functions : nullptr;
 }
 
 int kind_of(sennit_task *task) {
@@ -36,6 +36,9 @@ void answer_runtime(int (*serve)(void *), const sennit_describer &describer) {
 }
 
 bool runtime_present() {
+    return present() != nullptr;
+}
+bool is_watched() {
     return runtime().complete;
 }
 void begin_tasks() {
@@ -106,12 +109,12 @@ void rest_after_test() {
         rest();
 }
 void libraries_loaded() {
-    if (const RuntimeFunctions *const found = present())
-        found->sennit_libraries_loaded();
+    if (is_watched())
+        runtime().sennit_libraries_loaded();
 }
 void meet_others() {
-    if (const RuntimeFunctions *const found = present())
-        found->sennit_meets_others();
+    if (is_watched())
+        runtime().sennit_meets_others();
 }
 void resume(sennit_task *task) {
     runtime().sennit_task_resume(task);

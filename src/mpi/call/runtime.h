@@ -14,7 +14,8 @@ namespace sennit::mpi {
 void answer_runtime(int (*serve)(void *), const sennit_describer &describer);
 
 bool runtime_present();
-void begin_tasks(); // from now on there may be some
+bool is_watched();  // does a runtime tell of hangs? It may be there for nothing else
+void begin_tasks(); // from now on there may be some, and calls that block say so
 sennit_task *current_task();
 bool is_explicit(sennit_task *task); // no implicit or initial one
 

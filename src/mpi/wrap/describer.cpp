@@ -52,7 +52,7 @@ void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
 bool mpi_answers() {
     static constexpr auto finalized = SENNIT_BARE(Finalized);
     int over = 0;
-    return multiple() && finalized(&over) == MPI_SUCCESS && !over;
+    return any_thread_may_call() && finalized(&over) == MPI_SUCCESS && !over;
 }
 
 class Asking {

@@ -85,10 +85,11 @@ class InInitialization {
 void opened(bool multiple) {
     if (g_wrap.users.come())
         g_wrap.collectives.choose();
-    if (!runtime_present())
+    if (!is_watched())
         return;
     if (!knows_constants()) {
-        std::fputs(kLate, stderr);
+        if (runtime_present())
+            std::fputs(kLate, stderr);
         return;
     }
     begin_tasks();
@@ -96,7 +97,7 @@ void opened(bool multiple) {
     if (const char *hang = sennit::trusted_environment("SENNIT_HANG");
         hang && std::strcmp(hang, "off") != 0)
         RequestTable::follow();
-    if (!multiple)
+    if (!multiple && runtime_present())
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);
 }

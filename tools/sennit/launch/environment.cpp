@@ -62,6 +62,21 @@ bool comes_after_libc(const Program &program, const LoadedLibrary &library) {
     return place("libc.so.6") < place(library.name);
 }
 
+// By `NAME=value` in front of the program, else from outside.
+std::string_view given_text(const JobSpec &spec, const EnvironmentReader &environment,
+                            const char *name) {
+    for (const Setting &setting : spec.settings)
+        if (setting.name == name)
+            return setting.value;
+    return text_of(environment(name));
+}
+
+// The OpenMP library looks whether its process stands still.
+bool is_watched(const Plan &plan, const JobSpec &spec, const EnvironmentReader &environment) {
+    return spec.watched && plan.mpi && !plan.program.starts_ranks &&
+           given_text(spec, environment, "SENNIT_HANG") != "off";
+}
+
 // LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
 // and a script may put other folders in front of it. Then only a preload puts our symbols in front
 // of the stock runtime's; so it does for what comes later with a name of its own.
@@ -79,6 +94,11 @@ bool must_preload_openmp(Plan &plan, const JobSpec &spec, const Installation &in
         must = true;
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it records the trace, which "
                              "has only MPI calls unless the program loads an OpenMP runtime");
+    }
+    if (!must && program.openmp_libraries.empty() && is_watched(plan, spec, environment)) {
+        must = plan.only_watched = true;
+        plan.notes.push_back("Sennit's OpenMP library is preloaded: it tells when the job hangs "
+                             "(not with SENNIT_HANG=off)");
     }
     if (program.brings_more && !program.uses_mpi_or_openmp()) {
         must = true;
@@ -264,6 +284,8 @@ Plan make_plan(const JobSpec &spec, const Installation &installation,
         let_ours_come_first(plan, environment);
     if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(spec, "SENNIT_DOORBELLS"))
         plan.settings.push_back({"SENNIT_DOORBELLS", "auto"});
+    if (plan.only_watched || environment("SENNIT_ONLY_WATCHED")) // else that of an outer command
+        plan.settings.push_back({"SENNIT_ONLY_WATCHED", plan.only_watched ? "1" : "0"});
     if (spec.threads)
         plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*spec.threads)});
     if (spec.split)

@@ -40,6 +40,7 @@ struct JobSpec {
     bool is_one_of_several = false; // this spec is one of those
     bool as_virtual = false;        // as virtual ranks: virtual_rank.h
     bool as_fibers = false;         // which take turns on few kernel threads
+    bool watched = false;           // `sennit run` is told when it hangs
     bool dry_run = false;
     bool verbose = false;
 };
@@ -50,6 +51,7 @@ struct Plan {
     std::optional<MpiKind> mpi;
     std::vector<Setting> settings;
     std::vector<std::string> notes;     // what a person might wonder about, one sentence each
+    bool only_watched = false;          // the OpenMP library is there to tell of hangs alone
     bool runs_as_it_is = false;         // Sennit has nothing to do in it
     std::optional<std::string> warning; // what Sennit cannot do for it although it was meant to
 };

@@ -311,7 +311,9 @@ void tell_that_it_is_refused(const std::string &watch_address) {
 
 int become_rank(const JobSpec &spec, const Installation &installation,
                 const std::string &watch_address) {
-    Plan plan = make_plan(spec, installation, read_environment);
+    JobSpec rank = spec;
+    rank.watched = !watch_address.empty();
+    Plan plan = make_plan(rank, installation, read_environment);
     if (spec.as_virtual) {
         refuse_virtual(plan, read_environment);
         set_for_virtual(plan, read_environment);
