@@ -51,7 +51,7 @@
     WORD(automatic, "auto")                                                                        \
     WORD(on, "on")                                                                                 \
     WORD(off, "off")
-#define SENNIT_LENDING_CHOICES(WORD)                                                               \
+#define SENNIT_ON_OFF(WORD)                                                                        \
     WORD(on, "on")                                                                                 \
     WORD(off, "off")
 #define SENNIT_DETACH_PROGRESS(WORD)                                                               \
@@ -114,6 +114,7 @@ constexpr int find_word(std::string_view words, std::string_view word) {
 namespace sennit {
 
 enum class HangMode : int { SENNIT_ENUMERATORS(SENNIT_HANG_MODES) };
+enum class LibcCalls : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
 enum class Policy : int { SENNIT_ENUMERATORS(SENNIT_POLICIES) };
 enum class Order : int { SENNIT_ENUMERATORS(SENNIT_ORDERS) };
 

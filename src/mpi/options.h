@@ -10,8 +10,8 @@ namespace sennit::mpi {
 
 enum class CollectiveChoice : int { SENNIT_ENUMERATORS(SENNIT_COLLECTIVE_FORMS) };
 enum class DoorbellChoice : int { SENNIT_ENUMERATORS(SENNIT_DOORBELL_CHOICES) };
-enum class LendingChoice : int { SENNIT_ENUMERATORS(SENNIT_LENDING_CHOICES) };
-enum class NodeCollectiveChoice : int { SENNIT_ENUMERATORS(SENNIT_LENDING_CHOICES) };
+enum class LendingChoice : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
+enum class NodeCollectiveChoice : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
 enum class DetachProgress : int { SENNIT_ENUMERATORS(SENNIT_DETACH_PROGRESS) };
 
 namespace options {
