@@ -20,17 +20,17 @@ using FutexWord = std::atomic<std::uint32_t>;
 enum class FutexScope : int { process = FUTEX_PRIVATE_FLAG, node = 0 };
 
 // Sleep while word == expected; returns early on a wake, a signal or, with timeout_ns >= 0, when
-// the time is over. Callers re-check their condition. Keeps errno.
-inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1,
+// the time is over. Callers re-check their condition. Returns what the kernel does; keeps errno.
+inline long futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1,
                        FutexScope scope = FutexScope::process) {
     timespec limit{};
     if (timeout_ns >= 0) {
         limit.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);
         limit.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
     }
-    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT | static_cast<int>(scope),
-                static_cast<long>(expected), timeout_ns >= 0 ? reinterpret_cast<long>(&limit) : 0,
-                0, 0);
+    return system_call(SYS_futex, reinterpret_cast<long>(&word),
+                       FUTEX_WAIT | static_cast<int>(scope), static_cast<long>(expected),
+                       timeout_ns >= 0 ? reinterpret_cast<long>(&limit) : 0, 0, 0);
 }
 
 // The point in time that is so far away, of CLOCK_MONOTONIC: what the calls below take.

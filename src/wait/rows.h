@@ -190,6 +190,9 @@ inline constexpr LadderRow kLock = {.idle_ns = 2 * kUs, .naps = {kMs / 10, 16 * 
 // A futex of the program's own may be one of those; most are not.
 inline constexpr LadderRow kSharedObject = {.naps = {1 * kMs, 1 * kMs}};
 inline constexpr LadderRow kSharedFutex = {.naps = {10 * kMs, 10 * kMs}};
+// The end of a child of the program's, or of a lock on a file, that no file tells of: a part of the
+// time that the task has waited, so that no wait gets much longer by it.
+inline constexpr LadderRow kOtherProcess = {.naps = {kMs / 2, 16 * kMs, 8, true}};
 
 // ---- beginnings and ends ------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ class WrittenMarks : public testing::TestWithParam<const char *> {
         sennit::program::set_names({.sends = no,
                                     .makes_tasks = no,
                                     .suspends = no,
+                                    .blocks = no,
                                     .is_the_programs = no});
         const std::string path = std::string(MARKED) + GetParam() + ".so";
         void *found = dlopen(path.c_str(), RTLD_LAZY);

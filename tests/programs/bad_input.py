@@ -76,7 +76,7 @@ class BadInput(unittest.TestCase):
                 self.assertEqual(self.threads(result)[0], 2)
 
     def test_unknown_words(self):
-        for name, value in (("SENNIT_POLICY", "nonsense"), ("SENNIT_THROTTLE", "-1"),
+        for name, value in (("SENNIT_POLICY", "nonsense"), ("SENNIT_THROTTLE", "-1"), ("SENNIT_LIBC", "perhaps"),
                             ("SENNIT_SPIN_US", "soon"), ("OMP_SCHEDULE", "sometimes,3"),
                             ("OMP_SCHEDULE", "dynamic,-4"), ("OMP_DYNAMIC", "maybe"),
                             ("OMP_MAX_ACTIVE_LEVELS", "-1"), ("OMP_THREAD_LIMIT", "none"),

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # script: omp.sennit_lock_cost timeout=900 if="SENNIT_VALGRIND and not sanitized and not debug" -- --program
-#     {bin}/gcc/sennit_lock_cost --lib {omp} --limits before=42,outside=66,task=66,suspended=115
-"""What locking and unlocking a mutex of libc's costs through Sennit, in instructions that callgrind counts.
+#     {bin}/gcc/sennit_lock_cost --lib {omp}
+#     --limits before=42,outside=66,task=66,suspended=115,read_before=7,read_outside=14
+"""What locking and unlocking a mutex of libc's costs through Sennit, and what a read costs, in instructions that
+callgrind counts.
 
 usage: lock_cost.py --program FILE --lib FOLDER --limits WHERE=INSTRUCTIONS,...
 

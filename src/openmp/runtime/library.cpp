@@ -18,6 +18,7 @@
 #include "openmp/team/placement.h"
 #include "openmp/team/team.h"
 #include "tasks/fiber/stack.h"
+#include "tasks/libc/waits.h"
 #include "tasks/program/code.h"
 #include "tasks/pthread/affinity.h"
 #include "tasks/pthread/bare.h"
@@ -56,6 +57,8 @@ struct AroundFork {
 };
 
 constexpr AroundFork kAroundFork[] = {
+    // In the child it resumes tasks: after all that is below.
+    {"libc", nullptr, nullptr, libc::after_fork_in_child},
     // Under these four locks memory is asked for. An allocator of the program's may unlock a mutex
     // then, which looks into the lot of `pthread`. So they are taken before that one.
     {"threadprivate", kmp::threadprivate_before_fork, kmp::threadprivate_after_fork,
@@ -311,12 +314,25 @@ bool suspends(const char *symbol) {
     return (name.starts_with("sennit_") && name != "sennit_version") || name.starts_with("alpi_");
 }
 
+// What src/tasks/libc stands in front of, or what Fortran's library calls it by.
+bool blocks(const char *symbol) {
+    if (config().libc == LibcCalls::off)
+        return false;
+#define SENNIT_BARE(result, name, parameters, arguments)                                           \
+    if (std::strcmp(symbol, #name) == 0)                                                           \
+        return true;
+    SENNIT_BARE_CALLS(SENNIT_BARE)
+#undef SENNIT_BARE
+    return std::string_view(symbol).starts_with("_gfortran_sleep_");
+}
+
 } // namespace
 
 constinit const program::SymbolNames kNames = {
     .sends = is_send,
     .makes_tasks = makes_tasks,
     .suspends = suspends,
+    .blocks = blocks,
     .is_the_programs = is_the_programs,
 };
 constinit const watch::CallNames kHangNames = {

@@ -110,6 +110,10 @@ struct Pending {
 void each_service(void (*visit)(void *arg, const Pending &service), void *arg);
 int set_describer(sennit_poll_service *service, const sennit_describer *describer);
 
+// The thread that sleeps until files are ready (src/tasks/libc), by the system's number, for the
+// watch of hangs. 0: there is none.
+inline std::atomic<int> g_file_watcher{0};
+
 // Where those ring who end what is waited for (sennit_poll_doorbell); null: nobody does.
 void set_doorbell(wait::Bell *bell);
 wait::Bell *doorbell();

@@ -82,8 +82,10 @@ bool is_system_library(const char *path) {
 
 bool process_may_suspend() {
     return each_object([](const LoadedObject &object) {
+               const DynamicSection tables(object);
                return !is_system_library(object.path()) &&
-                      DynamicSection(object).imports(names().suspends);
+                      (tables.imports(names().suspends) ||
+                       (tables.needs(is_openmp_library) && tables.imports(names().blocks)));
            }) != 0;
 }
 

@@ -103,6 +103,8 @@ struct SymbolNames {
     bool (*makes_tasks)(const char *symbol); // a compiler's entry point for tasks
     // A file that imports it may suspend a task on an event from outside of the task graph.
     bool (*suspends)(const char *symbol);
+    // The same of a file that has tasks: a call of libc's that may block.
+    bool (*blocks)(const char *symbol);
     // Is a loaded file the program or its library, not one of the system, a compiler or MPI?
     bool (*is_the_programs)(const char *path);
 };

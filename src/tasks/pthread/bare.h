@@ -1,18 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that this room stands in front of, as they are without it: those of the next object
-// in the loader's order, which is libc or a tool in front of libc.
+// The functions that this room and tasks/libc stand in front of, as they are without them: those of
+// the next object in the loader's order, which is libc or a tool in front of libc.
 #pragma once
 
 #include <cstddef>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace sennit::pthread {
 
+// Those of tasks/libc, which may block for a file, another process or the time.
 // X(result, name, (parameters), (arguments))
+#define SENNIT_BARE_CALLS(X)                                                                       \
+    X(unsigned, sleep, (unsigned a), (a))                                                          \
+    X(int, usleep, (useconds_t a), (a))                                                            \
+    X(int, nanosleep, (const timespec *a, timespec *b), (a, b))                                    \
+    X(int, clock_nanosleep, (clockid_t a, int b, const timespec *c, timespec *d), (a, b, c, d))    \
+    X(int, thrd_sleep, (const timespec *a, timespec *b), (a, b))                                   \
+    X(ssize_t, read, (int a, void *b, std::size_t c), (a, b, c))                                   \
+    X(ssize_t, __read_chk, (int a, void *b, std::size_t c, std::size_t d), (a, b, c, d))           \
+    X(ssize_t, write, (int a, const void *b, std::size_t c), (a, b, c))                            \
+    X(ssize_t, readv, (int a, const iovec *b, int c), (a, b, c))                                   \
+    X(ssize_t, writev, (int a, const iovec *b, int c), (a, b, c))                                  \
+    X(ssize_t, recv, (int a, void *b, std::size_t c, int d), (a, b, c, d))                         \
+    X(ssize_t, __recv_chk, (int a, void *b, std::size_t c, std::size_t d, int e), (a, b, c, d, e)) \
+    X(ssize_t, recvfrom, (int a, void *b, std::size_t c, int d, sockaddr *e, socklen_t *f),        \
+      (a, b, c, d, e, f))                                                                          \
+    X(ssize_t, __recvfrom_chk,                                                                     \
+      (int a, void *b, std::size_t c, std::size_t d, int e, sockaddr *f, socklen_t *g),            \
+      (a, b, c, d, e, f, g))                                                                       \
+    X(ssize_t, recvmsg, (int a, msghdr *b, int c), (a, b, c))                                      \
+    X(ssize_t, send, (int a, const void *b, std::size_t c, int d), (a, b, c, d))                   \
+    X(ssize_t, sendto,                                                                             \
+      (int a, const void *b, std::size_t c, int d, const sockaddr *e, socklen_t f),                \
+      (a, b, c, d, e, f))                                                                          \
+    X(ssize_t, sendmsg, (int a, const msghdr *b, int c), (a, b, c))                                \
+    X(int, accept, (int a, sockaddr *b, socklen_t *c), (a, b, c))                                  \
+    X(int, accept4, (int a, sockaddr *b, socklen_t *c, int d), (a, b, c, d))                       \
+    X(int, connect, (int a, const sockaddr *b, socklen_t c), (a, b, c))                            \
+    X(int, poll, (pollfd * a, nfds_t b, int c), (a, b, c))                                         \
+    X(int, __poll_chk, (pollfd * a, nfds_t b, int c, std::size_t d), (a, b, c, d))                 \
+    X(int, ppoll, (pollfd * a, nfds_t b, const timespec *c, const sigset_t *d), (a, b, c, d))      \
+    X(int, __ppoll_chk,                                                                            \
+      (pollfd * a, nfds_t b, const timespec *c, const sigset_t *d, std::size_t e),                 \
+      (a, b, c, d, e))                                                                             \
+    X(int, select, (int a, fd_set *b, fd_set *c, fd_set *d, timeval *e), (a, b, c, d, e))          \
+    X(int, pselect,                                                                                \
+      (int a, fd_set *b, fd_set *c, fd_set *d, const timespec *e, const sigset_t *f),              \
+      (a, b, c, d, e, f))                                                                          \
+    X(int, epoll_wait, (int a, epoll_event *b, int c, int d), (a, b, c, d))                        \
+    X(int, epoll_pwait, (int a, epoll_event *b, int c, int d, const sigset_t *e), (a, b, c, d, e)) \
+    X(pid_t, wait, (int *a), (a))                                                                  \
+    X(pid_t, waitpid, (pid_t a, int *b, int c), (a, b, c))                                         \
+    X(pid_t, wait4, (pid_t a, int *b, int c, rusage *d), (a, b, c, d))                             \
+    X(int, waitid, (idtype_t a, id_t b, siginfo_t * c, int d), (a, b, c, d))                       \
+    X(int, flock, (int a, int b), (a, b))
+
+// X as above.
 #define SENNIT_BARE_FUNCTIONS(X)                                                                   \
     X(int, pthread_mutex_lock, (pthread_mutex_t * a), (a))                                         \
     X(int, pthread_mutex_trylock, (pthread_mutex_t * a), (a))                                      \
@@ -52,7 +107,8 @@ namespace sennit::pthread {
     X(int, sched_setaffinity, (pid_t a, std::size_t b, const cpu_set_t *c), (a, b, c))             \
     X(int, pthread_setaffinity_np, (pthread_t a, std::size_t b, const cpu_set_t *c), (a, b, c))    \
     X(long, syscall, (long a, long b, long c, long d, long e, long f, long g),                     \
-      (a, b, c, d, e, f, g))
+      (a, b, c, d, e, f, g))                                                                       \
+    SENNIT_BARE_CALLS(X)
 
 // Found at the first call of any of them: libraries call them before our constructors run.
 struct Bare {

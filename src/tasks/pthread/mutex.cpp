@@ -318,7 +318,7 @@ int spin_trylock(pthread_spinlock_t *lock, const void *caller) {
 
 namespace {
 
-enum class Code { program, others, cxx_library, ours, unknown };
+enum class Code { program, others, compilers_library, ours, unknown };
 
 Code code_at(const void *address) {
     const link_map *const object = object_of(address);
@@ -330,22 +330,24 @@ Code code_at(const void *address) {
         return Code::program;
     const char *const slash = std::strrchr(object->l_name, '/');
     const char *const name = slash ? slash + 1 : object->l_name;
-    if (std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0)
-        return Code::cxx_library;
+    for (const char *start :
+         {"libstdc++.", "libc++", "libgfortran.", "libasan.", "libclang_rt.asan"})
+        if (std::strncmp(name, start, std::strlen(start)) == 0)
+            return Code::compilers_library;
     if (std::strncmp(name, "libsennit-balance-", 18) == 0) // made to be called in tasks
         return Code::program;
     return DynamicSection(*object).needs(is_openmp_library) ? Code::program : Code::others;
 }
 
-// The first frame above the C++ library's, and above ours, who look.
-Code code_above_cxx_library() {
-    Code code = Code::cxx_library;
+// The first frame above the compiler's library, and above ours, who look.
+Code code_above_library() {
+    Code code = Code::compilers_library;
     _Unwind_Backtrace(
         [](_Unwind_Context *frame, void *result) {
             auto &found = *static_cast<Code *>(result);
             found = code_at(reinterpret_cast<const void *>(_Unwind_GetIP(frame) - 1));
-            return found == Code::cxx_library || found == Code::ours ? _URC_NO_REASON
-                                                                     : _URC_END_OF_STACK;
+            return found == Code::compilers_library || found == Code::ours ? _URC_NO_REASON
+                                                                           : _URC_END_OF_STACK;
         },
         &code);
     return code;
@@ -355,8 +357,8 @@ Code code_above_cxx_library() {
 
 bool is_program_code(const void *return_address) {
     Code code = code_at(static_cast<const char *>(return_address) - 1);
-    if (code == Code::cxx_library)
-        code = code_above_cxx_library();
+    if (code == Code::compilers_library)
+        code = code_above_library();
     return code == Code::program;
 }
 

@@ -46,6 +46,16 @@ struct Primitive {
     const void *const *holder; // where the fiber is noted that holds it, or null: nobody knows
 };
 
+// What a call of libc's waits for that may take as long as it likes (src/tasks/libc).
+inline constexpr char kInputOutput[] = "input or output";
+
+// A wait of a task's that a signal handler ends, if it runs on the thread while that sleeps. In a
+// list of the worker, whose thread alone touches it.
+struct Interruptible {
+    void (*const interrupt)(Interruptible &); // the fiber becomes ready
+    Interruptible *next = nullptr;
+};
+
 struct Wait {
     const WaitFor kind;
     const void *const object;

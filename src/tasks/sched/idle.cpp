@@ -227,7 +227,8 @@ void Worker::sleep() {
     heap.flush();
     fibers.trim(kTrimmed);
     const bool as_fiber = thread.flow() != nullptr;
-    const bool light = id_ < wait::Dormitory::kBeds && crowded() && !as_fiber && !shares_cores();
+    const bool light = id_ < wait::Dormitory::kBeds && crowded() && !as_fiber && !shares_cores() &&
+                       !interruptible; // see sleep_on_state()
     // Another one may poll instead at any time: then this sleep is a nap for nothing.
     const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
     const bool in_dorm = light && !poller;
@@ -240,6 +241,7 @@ void Worker::sleep() {
     // what they published.
     fence_before_sleep();
     bool fell_asleep = false; // with a seat
+    bool interrupted = false;
     if (!anything_to_do()) {
         fell_asleep = seat.fall_asleep();
         std::int64_t most_ns = poller  ? nap_ns(activity)
@@ -257,7 +259,7 @@ void Worker::sleep() {
         else if (in_dorm)
             activity.sleep_in_dormitory(id_, most_ns);
         else if (!slept_away)
-            activity.sleep_on_state(most_ns);
+            interrupted = activity.sleep_on_state(most_ns);
     }
     if (SENNIT_LIKELY(!shares_cores()))
         activity.wake_up();
@@ -268,6 +270,8 @@ void Worker::sleep() {
     memberships_.count_asleep(-1, light);
     if (crowded())
         thread.note_processor();
+    for (Interruptible *at = interrupted ? interruptible : nullptr; at; at = at->next)
+        at->interrupt(*at);
 }
 
 void Worker::wake() {

@@ -7,6 +7,7 @@
 #include "base/futex.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 namespace sennit::wait {
@@ -50,7 +51,11 @@ class Activity {
 
     // Release: a thread that wakes it as a rank fiber knows which one.
     void fall_asleep(State how) { state_.store(how, std::memory_order_release); }
-    void sleep_on_state(std::int64_t most_ns) { futex_wait(state_, kAsleep, most_ns); }
+    // True: a signal handler without SA_RESTART has ended it. Of a sleep with a limit the kernel
+    // does not tell.
+    bool sleep_on_state(std::int64_t most_ns) {
+        return futex_wait(state_, kAsleep, most_ns) == -EINTR && most_ns < 0;
+    }
     // At most until it is told of a message.
     void sleep_on_bell(wait::Bell &bell, std::int64_t most_ns);
     void sleep_in_dormitory(int worker, std::int64_t most_ns) const;

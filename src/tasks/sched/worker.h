@@ -103,9 +103,10 @@ class alignas(kCacheLine) Worker {
     Suspended suspended;
     Heap heap;
     Fibers fibers{fiber_main};
-    Seat seat{tasks};                 // among the node's cores
-    void *room = nullptr;             // what the room above keeps for this thread
-    balance::Attribution attribution; // likewise: tasks/task/accounts.h
+    Seat seat{tasks};                       // among the node's cores
+    void *room = nullptr;                   // what the room above keeps for this thread
+    Interruptible *interruptible = nullptr; // its fibers' waits that signals end
+    balance::Attribution attribution;       // likewise: tasks/task/accounts.h
 
     int id() const { return id_; }
     Fiber *current() const { return fibers.current(); } // anybody may ask

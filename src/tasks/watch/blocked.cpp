@@ -288,7 +288,8 @@ bool is_thread(int thread_id) {
 namespace {
 
 bool is_known(int thread_id) {
-    if (thread_id == gettid()) // the ticker, which asks
+    if (thread_id == gettid() || // the ticker, which asks
+        thread_id == poll::g_file_watcher.load(std::memory_order_relaxed))
         return true;
     for (const sched::Worker &worker : sched::Worker::all())
         if (worker.thread.id() == thread_id)

@@ -450,7 +450,7 @@ bool Survey::is_on_file(const Waiter &waiter) const {
 
 bool Survey::waits_for_files() const {
     for (const Waiter &waiter : waiters_)
-        if (is_on_file(waiter))
+        if (is_on_file(waiter) || waiter.primitive.what == sched::kInputOutput)
             return true;
     return false;
 }

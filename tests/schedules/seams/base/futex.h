@@ -13,9 +13,10 @@ using FutexWord = Atomic<std::uint32_t>;
 
 enum class FutexScope { process, node };
 
-inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1,
+inline long futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1,
                        FutexScope = FutexScope::process) {
     schedules::futex_wait(word.word(), expected, timeout_ns >= 0);
+    return 0; // no signal ends it
 }
 inline void futex_wait_bits(FutexWord &word, std::uint32_t expected, std::uint32_t bits,
                             std::int64_t) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls, as the functions of libc that they are named after; `caller` is the address that they
+// return to. waits.h says when they suspend the task. Each is first tried without blocking.
+//
+// A signal handler without SA_RESTART that runs while the thread sleeps ends such a call with
+// EINTR. Where a task runs on the thread meanwhile, the handler interrupts that one, as in a
+// program that has a thread for each task.
+#pragma once
+
+#include <cstddef>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+struct rusage;
+
+namespace sennit::libc {
+
+// ---- time.cpp
+// Returns an error number.
+int clock_nanosleep(clockid_t clock, int flags, const timespec *time, timespec *left,
+                    const void *caller);
+int nanosleep(const timespec *time, timespec *left, const void *caller);
+int thrd_sleep(const timespec *time, timespec *left, const void *caller);
+int usleep(unsigned us, const void *caller);
+unsigned sleep(unsigned seconds, const void *caller);
+
+// ---- files.cpp
+ssize_t read(int file, void *bytes, std::size_t size, const void *caller);
+ssize_t write(int file, const void *bytes, std::size_t size, const void *caller);
+ssize_t readv(int file, const iovec *vectors, int count, const void *caller);
+ssize_t writev(int file, const iovec *vectors, int count, const void *caller);
+ssize_t recv(int file, void *bytes, std::size_t size, int flags, const void *caller);
+ssize_t recvfrom(int file, void *bytes, std::size_t size, int flags, sockaddr *from,
+                 socklen_t *length, const void *caller);
+ssize_t recvmsg(int file, msghdr *message, int flags, const void *caller);
+ssize_t send(int file, const void *bytes, std::size_t size, int flags, const void *caller);
+ssize_t sendto(int file, const void *bytes, std::size_t size, int flags, const sockaddr *to,
+               socklen_t length, const void *caller);
+ssize_t sendmsg(int file, const msghdr *message, int flags, const void *caller);
+int accept(int file, sockaddr *from, socklen_t *length, const void *caller);
+int accept4(int file, sockaddr *from, socklen_t *length, int flags, const void *caller);
+int connect(int file, const sockaddr *to, socklen_t length, const void *caller);
+
+// ---- many.cpp: one of several files
+int poll(pollfd *files, nfds_t count, int ms, const void *caller);
+int ppoll(pollfd *files, nfds_t count, const timespec *time, const sigset_t *mask,
+          const void *caller);
+int select(int count, fd_set *in, fd_set *out, fd_set *errors, timeval *time, const void *caller);
+int pselect(int count, fd_set *in, fd_set *out, fd_set *errors, const timespec *time,
+            const sigset_t *mask, const void *caller);
+int epoll_wait(int set, epoll_event *events, int most, int ms, const void *caller);
+int epoll_pwait(int set, epoll_event *events, int most, int ms, const sigset_t *mask,
+                const void *caller);
+
+// ---- processes.cpp
+pid_t wait4(pid_t child, int *status, int options, rusage *usage, const void *caller);
+inline pid_t waitpid(pid_t child, int *status, int options, const void *caller) {
+    return libc::wait4(child, status, options, nullptr, caller);
+}
+inline pid_t wait(int *status, const void *caller) {
+    return libc::wait4(-1, status, 0, nullptr, caller);
+}
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *caller);
+int flock(int file, int operation, const void *caller);
+
+} // namespace sennit::libc

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names under which programs and libraries find this room's functions: libc's. In the library
+// only, as those of tasks/pthread.
+#include "base/compiler.h"
+#include "tasks/libc/calls.h"
+#include "tasks/libc/waits.h"
+#include "tasks/pthread/bare.h"
+
+namespace libc = sennit::libc;
+using sennit::pthread::bare;
+
+#define CALLER __builtin_return_address(0)
+
+// Under a name of our own in C++: libc's headers declare theirs with attributes that differ.
+// Outside of tasks it is a jump to libc's.
+#define INTERPOSE(result, name, parameters, ...)                                                   \
+    extern "C" SENNIT_EXPORT result interposed_##name parameters __asm__(#name);                   \
+    result interposed_##name parameters {                                                          \
+        if (SENNIT_LIKELY(!libc::in_task()))                                                       \
+            return bare.name(__VA_ARGS__);                                                         \
+        return libc::name(__VA_ARGS__, CALLER);                                                    \
+    }
+
+INTERPOSE(unsigned, sleep, (unsigned seconds), seconds)
+INTERPOSE(int, usleep, (useconds_t us), us)
+INTERPOSE(int, nanosleep, (const timespec *time, timespec *left), time, left)
+INTERPOSE(int, clock_nanosleep, (clockid_t clock, int flags, const timespec *time, timespec *left),
+          clock, flags, time, left)
+INTERPOSE(int, thrd_sleep, (const timespec *time, timespec *left), time, left)
+
+INTERPOSE(ssize_t, read, (int file, void *bytes, std::size_t size), file, bytes, size)
+INTERPOSE(ssize_t, write, (int file, const void *bytes, std::size_t size), file, bytes, size)
+INTERPOSE(ssize_t, readv, (int file, const iovec *vectors, int count), file, vectors, count)
+INTERPOSE(ssize_t, writev, (int file, const iovec *vectors, int count), file, vectors, count)
+
+INTERPOSE(ssize_t, recv, (int file, void *bytes, std::size_t size, int flags), file, bytes, size,
+          flags)
+INTERPOSE(ssize_t, recvfrom,
+          (int file, void *bytes, std::size_t size, int flags, sockaddr *from, socklen_t *length),
+          file, bytes, size, flags, from, length)
+INTERPOSE(ssize_t, recvmsg, (int file, msghdr *message, int flags), file, message, flags)
+INTERPOSE(ssize_t, send, (int file, const void *bytes, std::size_t size, int flags), file, bytes,
+          size, flags)
+INTERPOSE(ssize_t, sendto,
+          (int file, const void *bytes, std::size_t size, int flags, const sockaddr *to,
+           socklen_t length),
+          file, bytes, size, flags, to, length)
+INTERPOSE(ssize_t, sendmsg, (int file, const msghdr *message, int flags), file, message, flags)
+INTERPOSE(int, accept, (int file, sockaddr *from, socklen_t *length), file, from, length)
+INTERPOSE(int, accept4, (int file, sockaddr *from, socklen_t *length, int flags), file, from,
+          length, flags)
+INTERPOSE(int, connect, (int file, const sockaddr *to, socklen_t length), file, to, length)
+
+INTERPOSE(int, poll, (pollfd * files, nfds_t count, int ms), files, count, ms)
+INTERPOSE(int, ppoll, (pollfd * files, nfds_t count, const timespec *time, const sigset_t *mask),
+          files, count, time, mask)
+INTERPOSE(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, timeval *time), count,
+          in, out, errors, time)
+INTERPOSE(int, pselect,
+          (int count, fd_set *in, fd_set *out, fd_set *errors, const timespec *time,
+           const sigset_t *mask),
+          count, in, out, errors, time, mask)
+INTERPOSE(int, epoll_wait, (int set, epoll_event *events, int most, int ms), set, events, most, ms)
+INTERPOSE(int, epoll_pwait, (int set, epoll_event *events, int most, int ms, const sigset_t *mask),
+          set, events, most, ms, mask)
+
+INTERPOSE(pid_t, wait, (int *status), status)
+INTERPOSE(pid_t, waitpid, (pid_t child, int *status, int options), child, status, options)
+INTERPOSE(pid_t, wait4, (pid_t child, int *status, int options, rusage *usage), child, status,
+          options, usage)
+INTERPOSE(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), type, id, info,
+          options)
+INTERPOSE(int, flock, (int file, int operation), file, operation)
+
+// ---- with _FORTIFY_SOURCE ---------------------------------------------------------------------
+
+// What would be too long for the object, libc ends the program for.
+
+#define INTERPOSE_CHECKED(result, name, parameters, arguments, fits, call)                         \
+    extern "C" SENNIT_EXPORT result interposed_##name parameters __asm__(#name);                   \
+    result interposed_##name parameters {                                                          \
+        if (SENNIT_LIKELY(!libc::in_task()) || !(fits))                                            \
+            return bare.name arguments;                                                            \
+        return call;                                                                               \
+    }
+
+INTERPOSE_CHECKED(ssize_t, __read_chk, (int file, void *bytes, std::size_t size, std::size_t room),
+                  (file, bytes, size, room), size <= room, libc::read(file, bytes, size, CALLER))
+INTERPOSE_CHECKED(ssize_t, __recv_chk,
+                  (int file, void *bytes, std::size_t size, std::size_t room, int flags),
+                  (file, bytes, size, room, flags), size <= room,
+                  libc::recv(file, bytes, size, flags, CALLER))
+INTERPOSE_CHECKED(ssize_t, __recvfrom_chk,
+                  (int file, void *bytes, std::size_t size, std::size_t room, int flags,
+                   sockaddr *from, socklen_t *length),
+                  (file, bytes, size, room, flags, from, length), size <= room,
+                  libc::recvfrom(file, bytes, size, flags, from, length, CALLER))
+INTERPOSE_CHECKED(int, __poll_chk, (pollfd * files, nfds_t count, int ms, std::size_t room),
+                  (files, count, ms, room), count <= room / sizeof *files,
+                  libc::poll(files, count, ms, CALLER))
+INTERPOSE_CHECKED(int, __ppoll_chk,
+                  (pollfd * files, nfds_t count, const timespec *time, const sigset_t *mask,
+                   std::size_t room),
+                  (files, count, time, mask, room), count <= room / sizeof *files,
+                  libc::ppoll(files, count, time, mask, CALLER))
+
+// ---- the runtime's own calls, see src/CMakeLists.txt -------------------------------------------
+
+#define SENNIT_OWN(result, name, parameters, arguments)                                            \
+    extern "C" [[gnu::visibility("hidden")]] result __wrap_##name parameters;                      \
+    result __wrap_##name parameters {                                                              \
+        return bare.name arguments;                                                                \
+    }
+SENNIT_BARE_CALLS(SENNIT_OWN)
+#undef SENNIT_OWN

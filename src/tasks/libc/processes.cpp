@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits for children, and for locks on files that other processes hold. Of a child that is named,
+// the kernel has a file that tells of its end. Of all else nobody tells: the task tries again after
+// naps.
+#include "tasks/libc/calls.h"
+#include "tasks/libc/files.h"
+#include "tasks/pthread/bare.h"
+
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sennit::libc {
+
+using pthread::bare;
+
+namespace {
+
+// The file that tells of the end of a child; none where it is no child, or on old kernels.
+class ChildFile {
+  public:
+    explicit ChildFile(pid_t child)
+        : file_(child > 0 ? static_cast<int>(bare.syscall(SYS_pidfd_open, child, 0, 0, 0, 0, 0))
+                          : -1) {}
+    ~ChildFile() {
+        const int before = errno;
+        if (file_ >= 0)
+            close(file_);
+        errno = before;
+    }
+    ChildFile(const ChildFile &) = delete;
+    ChildFile &operator=(const ChildFile &) = delete;
+
+    bool is_there() const { return file_ >= 0; }
+    End wait(sched::Worker &worker) const {
+        return wait_for_file(worker, file_, Direction::in, Deadline());
+    }
+
+  private:
+    const int file_;
+};
+
+// attempt(result): false where the call would block. `child`: whose end alone ends the wait, or 0.
+template <class Attempt, class Block>
+int until_done(sched::Worker &worker, pid_t child, Attempt attempt, Block block) {
+    int result = 0;
+    if (attempt(result))
+        return result;
+    const ChildFile file(child);
+    Retries retries(worker);
+    for (;;) {
+        switch (file.is_there() ? file.wait(worker) : retries.nap()) {
+        case End::over:
+        case End::late:
+            break;
+        case End::interrupted:
+            return fail(EINTR);
+        case End::refused:
+            return block();
+        }
+        if (attempt(result))
+            return result;
+    }
+}
+
+} // namespace
+
+pid_t wait4(pid_t child, int *status, int options, rusage *usage, const void *caller) {
+    sched::Worker *const worker = options & WNOHANG ? nullptr : worker_of_task(caller);
+    const auto block = [=] { return bare.wait4(child, status, options, usage); };
+    if (!worker)
+        return block();
+    const pid_t ends = options & (WUNTRACED | WCONTINUED) ? 0 : child;
+    return until_done(
+        *worker, ends,
+        [=](int &result) {
+            result = bare.wait4(child, status, options | WNOHANG, usage);
+            return result != 0;
+        },
+        block);
+}
+
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *caller) {
+    sched::Worker *const worker = options & WNOHANG ? nullptr : worker_of_task(caller);
+    const auto block = [=] { return bare.waitid(type, id, info, options); };
+    if (!worker)
+        return block();
+    const bool for_end = type == P_PID && !(options & (WSTOPPED | WCONTINUED));
+    return until_done(
+        *worker, for_end ? static_cast<pid_t>(id) : 0,
+        [=](int &result) {
+            siginfo_t found{};
+            result = bare.waitid(type, id, &found, options | WNOHANG);
+            const bool done = result != 0 || found.si_pid != 0;
+            if (done && result == 0 && info)
+                *info = found;
+            return done;
+        },
+        block);
+}
+
+int flock(int file, int operation, const void *caller) {
+    sched::Worker *const worker = operation & LOCK_NB ? nullptr : worker_of_task(caller);
+    const auto block = [=] { return bare.flock(file, operation); };
+    if (!worker)
+        return block();
+    return until_done(
+        *worker, 0,
+        [=](int &result) {
+            result = bare.flock(file, operation | LOCK_NB);
+            return result == 0 || errno != EWOULDBLOCK;
+        },
+        block);
+}
+
+} // namespace sennit::libc

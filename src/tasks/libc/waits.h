@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of libc's that block for a file, another process or the time: in a task they suspend it
+// while its thread has something else to run.
+//
+// Each wait has one wake-up: for a file descriptor the watcher, a thread that sleeps in the kernel
+// until one of those that are waited for is ready; for a time, and for what no file tells of, a
+// timer of the ticker. Nobody polls. A wake-up may be for nothing: callers try again.
+//
+// Calls go to libc at once outside of explicit tasks (an implicit task creates others, and programs
+// know where it stops for these: at scheduling points of OpenMP and in MPI), where the flow may not
+// be suspended, where nothing else could run, and from code that is not the program's
+// (tasks/pthread/mutex.h).
+#pragma once
+
+#include "base/compiler.h"
+#include "tasks/pthread/parking.h"
+#include "tasks/sched/worker.h"
+#include "wait/rows.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace sennit::libc {
+
+using pthread::Deadline;
+
+namespace detail {
+bool lets_others_run(const sched::Worker &worker, const void *caller);
+}
+
+// Are there explicit tasks, or were there, in the team of the calling thread? A few instructions:
+// this is all that calls cost elsewhere.
+inline bool in_task() {
+    const sched::Worker *const worker = sched::Worker::self();
+    return SENNIT_UNLIKELY(worker != nullptr) && worker->slot &&
+           worker->slot->group->has_tasks.load(std::memory_order_relaxed);
+}
+
+// The worker of a task, where in_task(), for which a call that returns to `caller` should not
+// block. Null: the call is libc's.
+inline sched::Worker *worker_of_task(const void *caller) {
+    sched::Worker *const worker = sched::Worker::self();
+    return detail::lets_others_run(*worker, caller) ? worker : nullptr;
+}
+
+enum class End : std::uint8_t {
+    over,        // what is waited for may be there
+    late,        // the time is over
+    interrupted, // by a signal handler
+    refused,     // it has not waited: the caller has to block
+};
+
+enum class Direction : std::uint8_t { in, out };
+
+// Until `file` can be read from, or written to, or has an error.
+End wait_for_file(sched::Worker &worker, int file, Direction direction, const Deadline &until);
+
+// Until then; late: it is over.
+End wait_for_time(sched::Worker &worker, const Deadline &until);
+
+// For what another process does and nobody tells of: try again after a while.
+class Retries {
+  public:
+    explicit Retries(sched::Worker &worker) : worker_(worker), begin_ns_(poll::now_ns()) {}
+    // Not beyond `until`. Over: try again.
+    End nap(const Deadline &until = Deadline());
+    // After a try in vain: is it the second one in a row on a file that is ready?
+    bool again(bool is_ready) { return std::exchange(was_ready_, is_ready) && is_ready; }
+
+  private:
+    sched::Worker &worker_;
+    const std::uint64_t begin_ns_;
+    bool was_ready_ = false;
+};
+
+inline int fail(int error) {
+    errno = error;
+    return -1;
+}
+
+// In the child of fork(): the watcher is gone. What still waits looks again.
+void after_fork_in_child();
+
+} // namespace sennit::libc
