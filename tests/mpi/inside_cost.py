@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # inside: mpi=mpich policy=fa
-#     limits=chain=1820,independent=1680,suspended=6800,bound=6950,bound_chain=2300,detached_chain=3100,turns_blocking=16800,turns_bound=15500,turns_detached=16470
+#     limits=chain=1820,independent=1680,suspended=6800,bound=6950,bound_chain=2310,detached_chain=3115,turns_blocking=16800,turns_bound=15580,turns_detached=16600
 # inside: mpi=mpich policy=steal limits=chain=1370,independent=1570,suspended=6300,turns_bound=13850
-# inside: mpi=openmpi policy=fa limits=chain=1850,independent=1370,suspended=2600,bound_chain=1900,turns_bound=11700
+# inside: mpi=openmpi policy=fa limits=chain=1850,independent=1370,suspended=2600,bound_chain=1910,turns_bound=11700
 # inside: mpi=openmpi policy=steal limits=chain=1380,independent=1280,suspended=2000
 """What a message round trip inside tasks costs beyond one outside of them with the bare MPI, in instructions.
 
