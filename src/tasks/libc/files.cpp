@@ -38,9 +38,7 @@ const Deadline &TimeLimit::until() {
     if (getsockopt(file, SOL_SOCKET, option, &limit, &size) != 0 ||
         (limit.tv_sec == 0 && limit.tv_usec == 0))
         return until_;
-    constexpr time_t kLongest = 1'000'000'000; // seconds
-    return until_ = Deadline::in_ns(
-               std::min(limit.tv_sec, kLongest) * 1'000'000'000 + limit.tv_usec * 1000, storage_);
+    return until_ = Deadline::in_ns(ns_of({limit.tv_sec, limit.tv_usec * 1000}), storage_);
 }
 
 namespace {

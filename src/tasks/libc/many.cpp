@@ -5,7 +5,6 @@
 #include "tasks/libc/files.h"
 #include "tasks/pthread/bare.h"
 
-#include <algorithm>
 #include <cstring>
 #include <span>
 #include <unistd.h>
@@ -68,16 +67,6 @@ int until_any(sched::Worker &worker, int file, const Deadline &until, Attempt at
         if (const int result = attempt(); result != 0)
             return result;
     }
-}
-
-std::int64_t ns_of(const timespec &time) {
-    constexpr time_t kLongest = 1'000'000'000; // seconds
-    return std::min(time.tv_sec, kLongest) * 1'000'000'000 + time.tv_nsec;
-}
-
-timespec left_until(const Deadline &until) {
-    const std::int64_t ns = std::max<std::int64_t>(until.left_ns(), 0);
-    return {ns / 1'000'000'000, ns % 1'000'000'000};
 }
 
 // For ever, if there is no time.
@@ -177,7 +166,7 @@ int select_in_task(sched::Worker &worker, int count, fd_set *in, fd_set *out, fd
 
 // No time to wait, or none that there is: libc says so.
 bool is_none(const timespec *time) {
-    return time && (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1'000'000'000 ||
+    return time && (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= kSecond ||
                     (time->tv_sec == 0 && time->tv_nsec == 0));
 }
 

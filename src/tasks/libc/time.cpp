@@ -4,7 +4,6 @@
 #include "tasks/libc/waits.h"
 #include "tasks/pthread/bare.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <threads.h>
 
@@ -14,15 +13,8 @@ using pthread::bare;
 
 namespace {
 
-constexpr long kSecond = 1'000'000'000;
-
 bool is_valid(const timespec &time) {
     return time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < kSecond;
-}
-
-std::int64_t ns_of(const timespec &time) {
-    constexpr time_t kLongest = 1'000'000'000; // seconds
-    return std::min(time.tv_sec, kLongest) * kSecond + time.tv_nsec;
 }
 
 // What is left of `time` goes where it came from in calls that a signal has ended. Returns whether
@@ -32,10 +24,8 @@ bool sleep_in_task(sched::Worker &worker, const timespec &time, timespec *left, 
     const Deadline until = Deadline::in_ns(ns_of(time), storage);
     const End end = wait_for_time(worker, until);
     interrupted = end == End::interrupted;
-    if (interrupted && left) {
-        const std::int64_t ns = std::max<std::int64_t>(until.left_ns(), 0);
-        *left = {ns / kSecond, ns % kSecond};
-    }
+    if (interrupted && left)
+        *left = left_until(until);
     return end != End::refused;
 }
 

@@ -17,12 +17,26 @@
 #include "tasks/sched/worker.h"
 #include "wait/rows.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 namespace sennit::libc {
 
 using pthread::Deadline;
+
+inline constexpr long kSecond = 1'000'000'000; // ns
+
+inline std::int64_t ns_of(const timespec &time) {
+    constexpr time_t kLongest = 1'000'000'000; // seconds
+    return std::min(time.tv_sec, kLongest) * kSecond + time.tv_nsec;
+}
+// What is left until then; none, if it is over.
+inline timespec left_until(const Deadline &until) {
+    const std::int64_t ns = std::max<std::int64_t>(until.left_ns(), 0);
+    return {ns / kSecond, ns % kSecond};
+}
 
 namespace detail {
 bool lets_others_run(const sched::Worker &worker, const void *caller);
