@@ -352,9 +352,7 @@ namespace {
 template <class Accept>
 int accept_one(int file, const void *caller, Accept block) {
     sched::Worker *const worker = worker_of_task(caller);
-    if (!worker)
-        return block();
-    if (is_nonblocking(file))
+    if (!worker || is_nonblocking(file))
         return block();
     TimeLimit limit(file, Direction::in);
     return until_done(*worker, limit, [=] { return if_ready(file, Direction::in, block); }, block);
