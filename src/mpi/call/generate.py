@@ -171,8 +171,8 @@ class Call:
             row.append(f".order = CallOrder::{ORDERS[self.row['ordered']]}")
         if self.kind == "collective" and self.is_among(ASSEMBLES):
             row.append(f".assembles = Assembles::{self.base.lower()}")
-        if self.find_sends():
-            row.append(f".sends = Sends::{self.find_sends()}")
+        if sends := self.find_sends():
+            row.append(f".sends = Sends::{sends}")
         flags = {
             "often": self.name in OFTEN,
             "counted": self.is_counted,
