@@ -19,7 +19,7 @@ OBJECTS = {"MPI_Comm": "communicator", "MPI_Win": "window", "MPI_File": "file_ob
 NOTICES = {"-": "none", "send": "send", "receive": "receive"}
 DIRECTIONS = {"-": "0", "send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
 ORDERS = {"-": "none", "yes": "collective", "files": "files"}
-KINDS = {"notify": "message", "trace": "message", "post": "request", "expose": "expose"}
+KINDS = {"notify": "message", "trace": "message", "post": "request"}
 BLOCKING = {"start", "poll", "delegate", "custom"}
 
 # What most messages take.
