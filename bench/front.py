@@ -51,17 +51,21 @@ class Way:
     loops: str = "serial"
     domains: str = "threads"
 
+    def launch(self):
+        return ["--split", "inner"] if self.loops == "parallel" else []
+
     def words(self):
         return ["--strategy", self.strategy, "--period", str(self.period), "--loops", self.loops, "--domains", self.domains]
 
 
-SHARED = {"loops": "taskloop", "domains": "tasks"}
+SHARED = {"loops": "parallel", "domains": "tasks"}
 NONE, GREEDY, ALONE = Way("none"), Way("greedy 50", "greedy", 50), Way("all shared", **SHARED)
 BOTH, SPREAD = Way("greedy 50, all shared", "greedy", 50, **SHARED), Way("spread 50, all shared", "spread", 50, **SHARED)
 FOLLOW = Way("follow 50, all shared", "follow", 50, **SHARED)
 WAYS = (NONE, Way("greedy 20", "greedy", 20), GREEDY, Way("greedy 100", "greedy", 100),
-        Way("follow 20", "follow", 20), Way("follow 50", "follow", 50), Way("follow 100", "follow", 100), Way("loops", loops="taskloop"),
-        Way("greedy 50, loops", "greedy", 50, "taskloop"), ALONE, BOTH, SPREAD, FOLLOW)
+        Way("follow 20", "follow", 20), Way("follow 50", "follow", 50), Way("follow 100", "follow", 100), Way("loops", loops="parallel"),
+        Way("greedy 50, loops", "greedy", 50, "parallel"), Way("taskloops", loops="taskloop"),
+        Way("all shared, taskloops", loops="taskloop", domains="tasks"), ALONE, BOTH, SPREAD, FOLLOW)
 BOUNDED = (20, 50, 100)  # periods
 SHAPES = (Shape(4, 4, 32), Shape(8, 4, 48), Shape(16, 4, 64))
 QUICK = Shape(4, 4, 16)
@@ -80,8 +84,8 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
 - *spread*: neighbours go to different ranks. *follow* looks ahead: domains that the front will reach at the same time go to different ranks.
 - *bound for 50*: what one assignment of domains to ranks for 50 steps can reach if all their loads are known beforehand, as they were
   measured in the run *none*. It is found by a search, so the true bound may be lower.
-- *loops*: threads have their own domains, and take pieces of others' loops when they have nothing to do (the paper's OpenMP). *all
-  shared*: domains are tasks, too.
+- *loops*: threads have their own domains, whose loops are `parallel for`; threads that have nothing to do take parts of others' loops (`--split inner`,
+  the paper's OpenMP). *all shared*: domains are tasks, too. *taskloops*: the loops are taskloops instead.
 - λ: the work of the thread (PE) or rank (node) that had most in a step, summed over the steps, more than the mean, by the program's
   own count. So steps weigh by their work; the simulation has the mean over the steps. *report*: what `sennit report` finds by intervals
   of the clock in the trace of one more run, of all its steps: λ of the threads of a rank in the region of a step, which knows
@@ -110,7 +114,7 @@ def run_once(options, shape, way, traced):
     environment = {**machine.plain_environment(), "OMP_WAIT_POLICY": "passive", "SENNIT_NODE_RANKS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         command = [sennit, "run", *([f"--trace={folder}/trace"] if traced else []), "-n", str(shape.ranks), "--threads",
-                   str(shape.threads), "--mpi", options.mpi, str(binary), "--side", str(shape.side), "--cells", str(shape.cells),
+                   str(shape.threads), "--mpi", options.mpi, *way.launch(), str(binary), "--side", str(shape.side), "--cells", str(shape.cells),
                    "--emulate", str(options.cell), "--count-from", str(shape.count_from), "--loads", f"{folder}/loads", *(["--steps", str(options.steps)] if options.steps else []), *way.words()]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout,
                               stdin=subprocess.DEVNULL, preexec_fn=run_at_once if options.real_time else suite.run_promptly)

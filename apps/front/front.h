@@ -8,11 +8,12 @@
 enum front_loops {
     loops_serial,
     loops_taskloop, /* pieces of a loop are tasks: who has nothing to do takes some */
-    loops_parallel  /* `parallel for`: one domain after the other, all threads in each loop */
+    loops_parallel  /* `parallel for`: in a task or a thread's own domain it is a region in a region */
 };
 enum front_domains {
     domains_tasks,  /* each domain is a task in each step */
-    domains_threads /* each thread has its own domains, as Charm++'s PEs have */
+    domains_threads, /* each thread has its own domains, as Charm++'s PEs have */
+    domains_serial   /* one after the other, outside of all regions: all threads are in each loop */
 };
 
 typedef struct {

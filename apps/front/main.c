@@ -13,10 +13,10 @@
  * (domain.c), of which the threads of a rank share the pieces. All else of a domain is serial.
  *
  * Domains are objects of sennit_balance.h. Each is a task in each step, or each thread has its own.
- * The default, taskloops, shares a loop with whoever is idle. A `parallel for` in a task does not:
- * the task is in a parallel region already, so the loop's region has one thread. Nested regions
- * would have more, but new ones: more threads than cores. So with `--loops parallel` no region is
- * around: one domain follows the other, and all threads share each loop. */
+ * The loops are `parallel for`, as in the paper: regions in a region. Under `sennit run --split
+ * inner` whoever is idle has a part of one; otherwise it has one thread. Taskloops share a loop with
+ * whoever is idle, without that. Or no region is around (`--domains serial`): one domain follows the
+ * other, and all threads are in each loop. */
 #include "front.h"
 #include "hold.h"
 #include "loads.h"
@@ -160,7 +160,7 @@ typedef struct {
 static void work_on_domains(sennit_objects *set, const front_options *options, int step) {
     const int *local;
     const int count = sennit_objects_local(set, &local);
-    if (options->loops == loops_parallel) {
+    if (options->domains == domains_serial) {
         for (int i = 0; i < count; ++i)
             step_of(set, options, local[i], step);
     } else if (options->domains == domains_threads) {

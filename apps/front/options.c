@@ -7,7 +7,7 @@
 const char front_usage[] =
     "usage: front [--side DOMAINS] [--cells CELLS] [--steps STEPS] [--speed CELLS]\n"
     "             [--period STEPS] [--strategy NAME] [--count-from STEP]\n"
-    "             [--loops taskloop|serial|parallel] [--domains tasks|threads]\n"
+    "             [--loops parallel|taskloop|serial] [--domains tasks|threads|serial]\n"
     "             [--emulate NS] [--ratio TIMES] [--loads FILE]\n";
 
 static int number(const char *text, int least, int most, int *value) {
@@ -33,7 +33,7 @@ static int word(const char *text, const char *const *words, int count) {
 
 static int read_option(const char *name, const char *value, front_options *options) {
     static const char *const kLoops[] = {"serial", "taskloop", "parallel"};
-    static const char *const kDomains[] = {"tasks", "threads"};
+    static const char *const kDomains[] = {"tasks", "threads", "serial"};
     if (!strcmp(name, "--side"))
         return number(value, 1, 1024, &options->side);
     if (!strcmp(name, "--cells"))
@@ -63,7 +63,7 @@ static int read_option(const char *name, const char *value, front_options *optio
         return found >= 0;
     }
     if (!strcmp(name, "--domains")) {
-        const int found = word(value, kDomains, 2);
+        const int found = word(value, kDomains, 3);
         options->domains = (enum front_domains)found;
         return found >= 0;
     }
@@ -75,7 +75,7 @@ const char *read_options(int argc, char **argv, front_options *options) {
                                .cells = 64,
                                .period = 20,
                                .speed = 0.9,
-                               .loops = loops_taskloop,
+                               .loops = loops_parallel,
                                .domains = domains_tasks,
                                .ratio = 27};
     for (int i = 1; i < argc; i += 2)

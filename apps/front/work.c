@@ -3,12 +3,15 @@
 
 #include "hold.h"
 
-#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Of a kernel thread, as a PE of the paper: a thread of a region in a region may be run by any. */
 typedef struct {
-    _Alignas(64) double seconds; /* written by its thread only */
+    _Alignas(64) _Atomic(pthread_t) thread; /* 0: nobody's yet */
+    double seconds;
 } counter;
 
 static counter *g_counters;
@@ -24,7 +27,19 @@ void work_setup(int threads, int emulated) {
         abort();
     }
     for (int i = 0; i < threads; ++i)
-        g_counters[i].seconds = 0;
+        g_counters[i] = (counter){0, 0};
+}
+
+/* More threads than were said share the last counter. */
+static counter *own_counter(void) {
+    const pthread_t self = pthread_self();
+    for (int i = 0; i < g_threads - 1; ++i) {
+        pthread_t owner = atomic_load_explicit(&g_counters[i].thread, memory_order_relaxed);
+        if (owner == self ||
+            (owner == 0 && atomic_compare_exchange_strong(&g_counters[i].thread, &owner, self)))
+            return &g_counters[i];
+    }
+    return &g_counters[g_threads - 1];
 }
 
 static struct timespec now(void) {
@@ -43,7 +58,9 @@ double work_end(struct timespec begun, double seconds) {
     const struct timespec end = now();
     const double took =
         (double)(end.tv_sec - begun.tv_sec) + 1e-9 * (double)(end.tv_nsec - begun.tv_nsec);
-    g_counters[omp_get_thread_num() % g_threads].seconds += took;
+    counter *const own = own_counter();
+#pragma omp atomic
+    own->seconds += took;
     return took;
 }
 

@@ -2,7 +2,6 @@
 #include "hold.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,11 +15,9 @@ struct timespec hold_begin(void) {
 }
 
 void hold_since(struct timespec begun, double seconds) {
-    static _Thread_local bool exact;
-    if (!exact) { /* the kernel otherwise rounds sleeps up by 50 us */
-        prctl(PR_SET_TIMERSLACK, 1);
-        exact = true;
-    }
+    /* Of this thread: the kernel otherwise rounds sleeps up by 50 us. Each time, for a note that it
+     * is done would be thread-local data, with which no regions are split. */
+    prctl(PR_SET_TIMERSLACK, 1);
     const long ns = begun.tv_nsec + (long)(seconds * 1e9);
     const struct timespec end = {begun.tv_sec + ns / 1000000000, ns % 1000000000};
     /* Not by libc's function, which would suspend the task: a kernel that computes does not. */

@@ -36,8 +36,8 @@ def run(command, environment=None):
 
 
 def sennit(ranks, threads, *options, environment=None):
-    return run([args.sennit, "run", "-n", str(ranks), "--threads", str(threads), args.program, *MESH,
-                *options], environment)
+    return run([args.sennit, "run", "-n", str(ranks), "--threads", str(threads), "--split", "inner", args.program,
+                *MESH, *options], environment)
 
 
 _, expected, _ = sennit(1, 1, "--period", "0", "--loops", "serial")
@@ -51,7 +51,8 @@ for ranks, threads, options, moves in ((2, 2, ("--strategy", "greedy"), False),
                                        (2, 2, ("--strategy", "spread", "--domains", "threads"), False),
                                        (2, 2, ("--strategy", "spread", "--domains", "threads", *EMULATED), True),
                                        (2, 2, ("--strategy", "follow", *EMULATED), True),
-                                       (1, 3, ("--loops", "parallel"), False)):
+                                       (2, 2, ("--strategy", "rotate", "--loops", "taskloop", "--domains", "threads"), True),
+                                       (1, 3, ("--domains", "serial"), False)):
     moved, checksum, _ = sennit(ranks, threads, *options)
     if checksum != expected or (moves and not moved):
         sys.exit(f"{ranks} ranks, {threads} threads, {options}: {moved} moved, {checksum}, not {expected}")
@@ -69,9 +70,9 @@ def check_sharing():
     one = ["--side", "1", "--cells", "32", "--steps", "20", "--period", "0", "--emulate", "3000", "--ratio", "100",
            "--domains", "threads"]
     found = {loops: float(re.search(r"thread_lambda (\S+)", sennit(1, 4, *one, "--loops", loops)[2])[1])
-             for loops in ("serial", "taskloop")}
-    if abs(found["serial"] - 3) > 1e-3 or found["taskloop"] > 1.5:
-        sys.exit(f"taskloops do not share: imbalance {found}")
+             for loops in ("serial", "taskloop", "parallel")}
+    if abs(found["serial"] - 3) > 1e-3 or max(found["taskloop"], found["parallel"]) > 1.5:
+        sys.exit(f"loops are not shared: imbalance {found}")
 
 
 check_sharing()
