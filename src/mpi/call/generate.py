@@ -31,12 +31,14 @@ AT_ONCE = {"Send", "Rsend", "Isend", "Irsend"}
 ADOPTS = {"Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_split", "Comm_split_type", "Cart_create",
           "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent"}
 
+# One-sided calls: what completes whatever was put before.
+FLUSHES = {"Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all"}
+
 # Calls whose task sends, beside those with a message: at the root of a collective, elsewhere, or always.
 SENDS = {
     "at_root": {"Bcast", "Scatter", "Scatterv"},
     "elsewhere": {"Gather", "Gatherv", "Reduce"},
-    "always": {"Rput", "Raccumulate", "Rget_accumulate", "Win_complete", "Win_flush", "Win_flush_all",
-               "Win_flush_local", "Win_flush_local_all", "Win_unlock", "Win_unlock_all"},
+    "always": {"Rput", "Raccumulate", "Rget_accumulate", "Win_complete", "Win_unlock", "Win_unlock_all"} | FLUSHES,
 }
 
 # What collective calls move: at the root, and elsewhere; or at each rank. Of neighbours each counts
@@ -151,6 +153,7 @@ class Call:
             "peer": self.argument("peer"),
             "tag": self.argument("tag"),
             "root": "root" if "root" in self.names else None,
+            "target": "rank" if self.is_among(FLUSHES) and "rank" in self.names else None,
             "count": None if self.requests else elements,
             "type": types[elements] if typed else None,
             "typed": "true" if typed else None,
@@ -180,6 +183,7 @@ class Call:
             "on_file": self.name.startswith("File_"),
             "at_once": self.is_among(AT_ONCE),
             "all": self.name == "Waitall",
+            "merges": self.is_among(FLUSHES),
             "alone": self.header.is_alone(self.twin),
             "makes_request": self.request,
             "stays": self.base.endswith("_init"),

@@ -49,6 +49,42 @@ class Gathering {
     std::uint32_t number_;
 };
 
+// Nothing touches a job after this. It lives in the frame of the task that waits.
+void finish(BlockingJob &job, int error) {
+    job.error = error;
+    if (job.task)
+        resume(job.task);
+    else
+        job.over.store(true, std::memory_order_release);
+}
+
+void finish_all(Job *jobs, int error) {
+    while (jobs) {
+        auto &job = static_cast<BlockingJob &>(*jobs);
+        jobs = job.joined;
+        finish(job, error);
+    }
+}
+
+// On a helper thread.
+void call_for_all(Job &base) {
+    auto &job = static_cast<BlockingJob &>(base);
+    int error = MPI_SUCCESS;
+    {
+        static constexpr sennit_call call{"", 0, 0}; // the task says what it waits for
+        const Blocking mark(call, -1, -1, 0);
+        error = job.make(job);
+    }
+    finish_all(&job, error);
+}
+
+// No helper takes the job. Others may have joined it meanwhile.
+int call_here(BlockingJob &job) {
+    const int error = job.make(job);
+    finish_all(job.joined, error);
+    return error;
+}
+
 } // namespace
 
 int run_elsewhere(const Operation &operation, BlockingJob &job) {
@@ -68,22 +104,10 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     // One-sided calls that are not collective: locks and flushes of windows.
     job.brief =
         operation.object.kind == Object::Kind::window && operation.turn.kind == Object::Kind::none;
-    job.call = [](Job &base) {
-        auto &self = static_cast<BlockingJob &>(base);
-        {
-            static constexpr sennit_call call{"", 0, 0}; // the task says what it waits for
-            const Blocking mark(call, -1, -1, 0);
-            self.error = self.make(self);
-        }
-        // Nothing touches the job after this. It lives in the frame of the task that waits.
-        if (self.task)
-            resume(self.task);
-        else
-            self.over.store(true, std::memory_order_release);
-    };
+    job.call = call_for_all;
     if ((polls && !runtime_present() && !may_use_threads()) || !g_engine.helpers.hand_out(job))
-        job.error = job.make(job);
-    else if (polls)
+        return call_here(job);
+    if (polls)
         g_engine.poll_until(operation, [&] { return job.over.load(std::memory_order_acquire); });
     else {
         add_helpers(1);

@@ -13,7 +13,8 @@
 
 namespace sennit::mpi {
 
-// A blocking call of a task, or of a callback that runs in a task's place.
+// A blocking call of a task, or of a callback that runs in a task's place. What it returns is for
+// all jobs that have joined it; MPI calls the error handler once.
 struct BlockingJob : Job {
     int (*make)(BlockingJob &job);
     int error;
@@ -26,11 +27,12 @@ struct BlockingJob : Job {
 int run_elsewhere(const Operation &operation, BlockingJob &job);
 
 template <class Call>
-int delegate(const Operation &operation, Call call) {
+int delegate(const Operation &operation, Call call, const SameCall &same = {}) {
     struct CallJob : BlockingJob {
         Call *what;
     } job;
     job.what = &call;
+    job.same = same;
     job.make = [](BlockingJob &base) {
         if (crowded())
             t_spins.begins();

@@ -15,6 +15,9 @@
 namespace sennit::mpi {
 namespace {
 
+// Calls are merged where many are queued, and most are for few targets.
+constexpr int kMostCompared = 16;
+
 bool start_thread(void *(*run)(void *), void *helpers) {
     sigset_t all;
     sigset_t before;
@@ -47,6 +50,21 @@ bool Helpers::add_thread() {
 }
 
 // ---- the queue ----------------------------------------------------------------------------------
+
+// False: no equal call is to be made. A task that joins has put its data before; the thread that
+// takes the call does so under the same mutex, and so begins it afterwards.
+bool Helpers::join(Job &job) {
+    if (!job.same.name)
+        return false;
+    int left = kMostCompared;
+    for (Job *other = jobs_; other && left > 0; other = other->next, --left)
+        if (other->same == job.same) {
+            job.joined = other->joined;
+            other->joined = &job;
+            return true;
+        }
+    return false;
+}
 
 void Helpers::queue(Job &job) {
     Job **const at = job.brief ? end_ : &jobs_;
@@ -148,6 +166,8 @@ bool Helpers::hand_out(Job &job) {
     bool wakes = false;
     {
         const Guard guard(mutex_);
+        if (join(job))
+            return true;
         const bool at_once = !job.brief || active_ + to_take_ == 0;
         wakes = at_once || !jobs_;
         queue(job);

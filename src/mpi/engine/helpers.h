@@ -8,11 +8,16 @@
 // none was begun for the nap of wait::kHelper, it makes the next one, and yet another thread
 // watches.
 //
+// One call may serve several tasks: a flush of a window completes all that was put before it
+// begins. So a job that *merges* joins an equal one that no thread has taken yet, and that one's
+// call is for both.
+//
 // State: jobs that no thread has taken yet, how many of them are to be taken at once, and how many
 // threads are idle, under a mutex. Threads stay for later jobs.
 #pragma once
 
 #include "base/guard.h"
+#include "mpi/call/operation.h"
 
 #include <pthread.h>
 
@@ -20,17 +25,29 @@ namespace sennit::mpi {
 
 class Helpers;
 
-// A call for a helper thread. call() is the last to touch the job.
+// What a call that merges does.
+struct SameCall {
+    const char *name = nullptr; // null: it does not merge. The same address for each such call
+    Object object = {};
+    int target = -1;
+
+    bool operator==(const SameCall &) const = default;
+};
+
+// A call for a helper thread. call() is the last to touch the job, and those that have joined it.
 struct Job {
     void (*call)(Job &job);
     Job *next;
     Helpers *helpers; // one of their threads makes the call
     bool brief = false;
+    SameCall same;         // only of a brief one
+    Job *joined = nullptr; // the next that the same call is for
 };
 
 class Helpers {
   public:
-    // Give the job to a thread. False: no thread is free, and no more can be created.
+    // Give the job to a thread. False: no thread is free, and no more can be created. Jobs may have
+    // joined it even so.
     bool hand_out(Job &job);
 
   private:
@@ -39,6 +56,7 @@ class Helpers {
     void await() SENNIT_REQUIRES(mutex_);
     bool watch() SENNIT_REQUIRES(mutex_);
     Job *take() SENNIT_REQUIRES(mutex_);
+    bool join(Job &job) SENNIT_REQUIRES(mutex_);
     void queue(Job &job) SENNIT_REQUIRES(mutex_);
     bool drop(const Job &job) SENNIT_REQUIRES(mutex_);
     bool add_thread();

@@ -43,7 +43,7 @@ int attend_delegate(const AnyCall &call, Adoption *adoption) {
     if (adoption)
         return delegate(adoption->gathering(operation),
                         [&] { return adoption->hold([&] { return call.bare(); }); });
-    return delegate(operation, [&] { return call.bare(); });
+    return delegate(operation, [&] { return call.bare(); }, same_call(call.row, facts));
 }
 
 SENNIT_HOT int attend_any_collective(const AnyCall &call, Adoption *adoption) {

@@ -18,6 +18,7 @@
 #include "base/agreements.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/rings.h"
+#include "mpi/engine/helpers.h"
 #include "mpi/record/timeline.h"
 #include "mpi/wrap/wrap.h"
 #include "sennit.h"
@@ -63,6 +64,7 @@ struct Row {
     bool on_file = false;         // what takes long in a file waits for no other rank
     bool at_once = false;         // a send that MPI may not copy aside: was it over at once?
     bool all = false;             // it waits for all of its requests
+    bool merges = false;          // one call serves all equal ones (engine/helpers.h)
     bool alone = false;           // no other collective may be under way beside it (header.py)
     bool makes_request = false;   // in its last argument
     bool stays = false;           // that request is persistent
@@ -79,6 +81,7 @@ struct Facts {
     int peer = -1;
     int tag = -1;
     int root = -1;
+    int target = -1;         // of a call that merges
     std::int64_t count = -1; // elements
     MPI_Datatype type = {};  // of these, if `typed`
     bool typed = false;
@@ -139,6 +142,11 @@ inline Operation operation_of(const Row &row, const Facts &facts, int number, Pa
             .requests = facts.requests,
             .handles = facts.handles,
             .path = path};
+}
+
+// For helper threads.
+inline SameCall same_call(const Row &row, const Facts &facts) {
+    return {row.merges ? row.call.name : nullptr, object_of(facts), facts.target};
 }
 
 // For marks: whom it waits for, or for how many requests; and where.

@@ -18,6 +18,7 @@ struct Call : Job {
     std::atomic<bool> *until = nullptr; // waits until it is set
     std::atomic<bool> begun{false};
     std::atomic<int> *over = nullptr;
+    std::atomic<int> *made = nullptr;
     std::atomic<int> *at_once = nullptr; // calls under way
     std::atomic<int> *most = nullptr;    // of them
 };
@@ -27,18 +28,23 @@ void make(Job &job) {
     const int now = self.at_once->fetch_add(1) + 1;
     for (int seen = self.most->load(); now > seen && !self.most->compare_exchange_weak(seen, now);)
         ;
+    self.made->fetch_add(1);
     self.begun = true;
     while (self.until && !*self.until)
         std::this_thread::yield();
     self.at_once->fetch_sub(1);
-    self.over->fetch_add(1);
+    int served = 0;
+    for (const Job *one = &job; one; one = one->joined)
+        ++served;
+    self.over->fetch_add(served);
 }
 
 class HelpersTest : public testing::Test {
   protected:
     // The threads stay, and so does what they wait for.
     Helpers &helpers = *new Helpers;
-    std::atomic<int> over{0};
+    std::atomic<int> over{0}; // for so many jobs
+    std::atomic<int> made{0};
     std::atomic<int> at_once{0};
     std::atomic<int> most{0};
 
@@ -49,6 +55,7 @@ class HelpersTest : public testing::Test {
             calls.back()->call = make;
             calls.back()->brief = brief;
             calls.back()->over = &over;
+            calls.back()->made = &made;
             calls.back()->at_once = &at_once;
             calls.back()->most = &most;
         }
@@ -110,6 +117,28 @@ TEST_F(HelpersTest, ABriefCallIsWaitedForByOthers) {
         hand_out(last);
         wait_for(6);
     }
+}
+
+// What has begun serves nobody who comes later; else each serves all that it equals.
+TEST_F(HelpersTest, EqualCallsAreMadeOnce) {
+    static const char name[] = "a flush";
+    std::atomic<bool> all_there{false};
+    auto first = make_calls(1, true);
+    first[0]->same = {name, {}, 1};
+    first[0]->until = &all_there;
+    hand_out(first);
+    while (!first[0]->begun)
+        std::this_thread::yield();
+    auto calls = make_calls(400, true);
+    for (int i = 0; i < 400; ++i)
+        calls[i]->same = {i % 4 == 0 ? nullptr : name, {}, i % 4};
+    hand_out(calls);
+    EXPECT_EQ(first[0]->joined, nullptr);
+    all_there = true;
+    wait_for(401);
+    EXPECT_LT(made, 1 + 100 + 100); // more than 1 + 100 + 3 where a thread is held up
+    for (const auto &call : calls)
+        EXPECT_TRUE(!call->joined || (call->same.name && call->joined->same == call->same));
 }
 
 TEST_F(HelpersTest, StressSeveralThreadsHandOut) {
