@@ -19,8 +19,13 @@ class Header:
         self.is_mpich = "sennit_mpich" in text
         self.collectives = set()  # those that have no row
         self.tampi = set(re.findall(r"\bint TAMPI_(\w+)\(", text))
-        self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
-        for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
+        self.text = text
+        self.prototypes = self.declared("MPI")
+
+    def declared(self, prefix):
+        """Functions that return an error code: name without the prefix -> list of (declaration, argument name)."""
+        prototypes = {}
+        for match in re.finditer(rf"\bint {prefix}_(\w+)\(([^()]*)\)", self.text):
             declarations = [part.strip() for part in match.group(2).split(",")]
             if declarations == ["void"]:
                 declarations = []
@@ -28,7 +33,8 @@ class Header:
                 continue
             names = [re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", part).group(1)
                      for part in declarations]
-            self.prototypes[match.group(1)] = list(zip(declarations, names))
+            prototypes[match.group(1)] = list(zip(declarations, names))
+        return prototypes
 
     def has_by_hand(self, name):
         """See wrap/file_queue.h."""

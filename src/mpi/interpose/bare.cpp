@@ -22,7 +22,7 @@ void *find_in_any_library(const char *name) {
     });
     for (const std::string &one : libraries)
         if (void *library = dlopen(one.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
-            void *const found = dlsym(library, name);
+            void *const found = dlsym(library, kInFront) ? nullptr : dlsym(library, name);
             dlclose(library);
             if (found)
                 return found;

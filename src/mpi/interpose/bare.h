@@ -16,6 +16,10 @@ void *find_next(const char *name);
 // there.
 void *find_in_any_library(const char *name);
 
+// What a library exports that stands in front of ours under the same names (addons/worlds): nobody
+// looks for a function there, for it calls us.
+inline constexpr const char *kInFront = "sennit_stands_in_front";
+
 // A name as an argument of a template.
 template <std::size_t n>
 struct Name {

@@ -10,11 +10,13 @@
 #ifdef MPICH_NUMVERSION
 // Fortran's handles are C's. MPICH has macros that say so, and since 4.2 functions. A library that
 // called these would need an MPICH that has them.
+#undef MPI_Comm_c2f
 #undef MPI_Comm_f2c
 #undef MPI_Op_f2c
 #undef MPI_Request_c2f
 #undef MPI_Request_f2c
 #undef MPI_Type_f2c
+#define MPI_Comm_c2f(handle) (static_cast<MPI_Fint>(handle))
 #define MPI_Comm_f2c(handle) (static_cast<MPI_Comm>(handle))
 #define MPI_Op_f2c(handle) (static_cast<MPI_Op>(handle))
 #define MPI_Request_c2f(handle) (static_cast<MPI_Fint>(handle))
@@ -22,6 +24,7 @@
 #define MPI_Type_f2c(handle) (static_cast<MPI_Datatype>(handle))
 #endif
 #ifdef OPEN_MPI
+#pragma weak MPI_Comm_c2f
 #pragma weak MPI_Comm_f2c
 #pragma weak MPI_Op_f2c
 #pragma weak MPI_Request_c2f
