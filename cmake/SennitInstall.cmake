@@ -18,7 +18,7 @@ set(programs sennit) # in bin/
 set(libraries sennit-omp sennit-export sennit-session)
 set(helpers sennit-simulate) # programs in lib/sennit/
 foreach(mpi ${SENNIT_MPIS} mpiabi)
-    foreach(target sennit-${mpi} sennit-network-${mpi} sennit-balance-${mpi})
+    foreach(target sennit-${mpi} sennit-network-${mpi} sennit-worlds-${mpi} sennit-balance-${mpi})
         if(TARGET ${target})
             list(APPEND libraries ${target})
         endif()

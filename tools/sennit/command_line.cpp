@@ -277,6 +277,8 @@ void RunOptions::add_world_options_to(CLI::App &command) {
     add(command, of_several, "--apart", apart_, "",
         "the programs of ./a : -n 2 ./b are jobs of their own, each with its own MPI_COMM_WORLD, "
         "and share the cores");
+    add(command, of_several, "--worlds", worlds_, "",
+        "they are one job, and each has its own MPI_COMM_WORLD; sennit_comm_all() has all ranks");
     add(command, of_several, "--one-world", one_world_, "",
         "they are one job with one MPI_COMM_WORLD, as where nothing is said");
 }
@@ -384,9 +386,11 @@ JobSpec RunOptions::spec(const CommandLine &line) const {
     const std::vector<std::vector<std::string>> others = take_other_programs(first.program);
     if (first.program.empty())
         fail("no program in front of ':'");
-    if (apart_ && one_world_)
-        fail("--apart and --one-world say the opposite of each other: leave one away");
+    if (apart_ + one_world_ + worlds_ > 1)
+        fail("--apart, --worlds and --one-world say the opposite of each other: leave all but one "
+             "away");
     JobSpec result = make(first);
+    result.worlds = worlds_;
     if (apart_) {
         result.apart = true;
         for (const std::vector<std::string> &words : others)

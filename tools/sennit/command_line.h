@@ -55,7 +55,7 @@ class RunOptions {
     std::string ranks_, threads_, split_, policy_, trace_, bind_, mpi_ = "auto";
     std::string pool_, share_, priority_;
     std::string virtual_;
-    bool apart_ = false, one_world_ = false, dry_run_ = false, verbose_ = false;
+    bool apart_ = false, one_world_ = false, worlds_ = false, dry_run_ = false, verbose_ = false;
 };
 
 // What `sennit --help` ends with.

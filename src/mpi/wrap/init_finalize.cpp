@@ -3,6 +3,8 @@
 #include "mpi/wrap/init_finalize.h"
 
 #include "TAMPI.h"
+#include "sennit_worlds.h"
+
 #include "base/agreements.h"
 #include "base/clock.h"
 #include "base/environment.h"
@@ -256,6 +258,16 @@ SENNIT_DEFINE(Query_thread, int *provided) {
 extern "C" SENNIT_EXPORT int sennit_mpi_asked_level() {
     return in_task() ? MPI_THREAD_MULTIPLE : g_wrap.users.asked_level();
 }
+
+// include/sennit_worlds.h; where programs have worlds of their own, addons/worlds answers.
+extern "C" SENNIT_EXPORT MPI_Comm sennit_comm_all() {
+    return MPI_COMM_WORLD;
+}
+#ifndef MPI_ABI
+extern "C" SENNIT_EXPORT MPI_Fint sennit_comm_all_() {
+    return MPI_Comm_c2f(MPI_COMM_WORLD);
+}
+#endif
 
 SENNIT_DEFINE(Finalize, void) {
     close(kFinalizing);

@@ -17,9 +17,9 @@ namespace {
 
 constexpr char kEnv[] = "/usr/bin/env";
 
-// The parent's folder for traces, and its link to the launcher, are only for ranks of its
-// MPI_COMM_WORLD.
-constexpr const char *kOfThisWorld[] = {"SENNIT_TRACE", "SENNIT_HANG_LINK"};
+// The parent's folder for traces, its link to the launcher, and how its world is divided, are only
+// for ranks of its MPI_COMM_WORLD.
+constexpr const char *kOfThisWorld[] = {"SENNIT_TRACE", "SENNIT_HANG_LINK", "SENNIT_WORLDS"};
 
 bool begins_with(const char *text, const char *start) {
     return std::strncmp(text, start, std::strlen(start)) == 0;

@@ -3,7 +3,7 @@
  * test: shape=1x1|2x1|2x2|4x1 sample="shape == '2x2'"
  * chaos: number=4
  * bells: number=43
- * network, lending, split:
+ * network, lending, split, in_world:
  * Every blocking collective inside a task, many at a time, each task on a communicator of its own.
  */
 #include "collective_cases.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test: shape=2x1|2x2
- * network, split:
+ * network, split, in_world:
  * Errors reach the caller in a task as they would without: the code with MPI_ERRORS_RETURN, else
  * one call of the communicator's own error handler, with the right communicator and code; also
  * errors that show only when a request is tested, such as a truncated message. */

@@ -2,6 +2,7 @@
 ! fortran_calls:
 ! test_fortran: shape=2x1|2x2|4x1 # one rank alone: Open MPI 4.1 refuses Alltoallw's types
 ! split: called=fortran_collectives3
+! in_world: called={program}{binding} binding=1|2|3 exe={bin}/{called}-gcc-{mpi} if=mpifc
 ! fortran_calls: called=fortran_persistent if="mpi == 'mpich'"
 !     compile='{fortran} {untyped} {mpi_4} -DPERSISTENT'
 ! test_fortran: called=fortran_persistent{binding} shape=1x1|2x1|2x2 # as neighbors.c

@@ -2,7 +2,7 @@
  * build: -- {library}
  * test: shape=1x1|2x1|2x2|4x1
  * chaos: number=16
- * network, split:
+ * network, split, in_world:
  * TAMPI_Iwait[all] (task-aware MPI paper, section 6.2), MPIX_Detach* (MPI detach paper,
  * section 4.1) with OpenMP's detach: dependences are released when the communication is complete.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test: shape=1x1|2x1|2x2|4x1
  * chaos: number=2
- * split:
+ * split, in_world:
  * Persistent sends of each mode and persistent receives in tasks, started again and again, alone
  * and together; `sennit report` sees the messages, and fa that the tasks send (report_test.py). */
 #include "check.h"

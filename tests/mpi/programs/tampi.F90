@@ -3,6 +3,7 @@
 !     calls have no interfaces, as MPI's in mpif.h: a buffer is of any type
 ! test_fortran: called=tampi_fortran{binding} shape=1x1|2x1|2x2
 ! split: called=tampi_fortran3
+! in_world: called=tampi_fortran3 exe={bin}/{called}-gcc-{mpi} if=mpifc
 ! TAMPI's calls without a request from Fortran, by each of the three bindings: BINDING is 1 (mpif.h),
 ! 2 (use mpi) or 3 (use mpi_f08). A task that depends on the call's results checks them.
 #if BINDING == 3

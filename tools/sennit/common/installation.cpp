@@ -63,6 +63,10 @@ std::string Installation::network_library(MpiKind kind) const {
     return fmt::format("{}/libsennit-network-{}.so", library_folder(), traits(kind).word);
 }
 
+std::string Installation::worlds_library(MpiKind kind) const {
+    return fmt::format("{}/libsennit-worlds-{}.so", library_folder(), traits(kind).word);
+}
+
 std::vector<std::string> Installation::missing_files(const MpiKind *kind) const {
     std::vector<std::string> wanted = {openmp_library()};
     for (const char *name : openmp_names)

@@ -202,6 +202,22 @@ std::optional<MpiKind> mpi_of_plan(Plan &plan, const JobSpec &spec,
     return beside->kind;
 }
 
+// A world for each program of the job. The library is in front of ours, which is told of the
+// program's world as of any other communicator.
+void divide_world(Plan &plan, const std::string &ranks, const Installation &installation,
+                  std::vector<std::string> &preload) {
+    if (!plan.mpi || ranks.empty())
+        return;
+    const std::string library = installation.worlds_library(*plan.mpi);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(library, ignored))
+        fail("--worlds needs {}, which is missing; there is one for MPICH and one for Open MPI, by "
+             "their own ABIs",
+             library);
+    preload.insert(preload.begin(), library);
+    plan.settings.push_back({"SENNIT_WORLDS", ranks});
+}
+
 void note_what_is_missing(Plan &plan) {
     const Program &program = plan.program;
     if (!program.mpi_libraries.empty() && program.openmp_libraries.empty())
@@ -275,6 +291,7 @@ Plan make_plan(const JobSpec &spec, const Installation &installation,
     note_what_is_missing(plan);
 
     plan.settings = spec.settings;
+    divide_world(plan, text_of(environment("SENNIT_WORLDS")), installation, preload);
     plan.settings.push_back({"LD_LIBRARY_PATH", fmt::format("{}", fmt::join(library_path, ":"))});
     const std::string before = text_of(environment("LD_PRELOAD"));
     const auto preloaded = compose_preload(before, preload);

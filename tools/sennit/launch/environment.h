@@ -37,6 +37,7 @@ struct JobSpec {
     std::vector<LauncherWord> launcher_options; // for mpiexec, as typed
     std::vector<JobSpec> others; // programs of the same job behind ": -n": command, settings, ranks
     bool apart = false;          // they are jobs of their own: apart.h
+    bool worlds = false;         // they are one job, each with its own MPI_COMM_WORLD: addons/worlds
     bool is_one_of_several = false; // this spec is one of those
     bool as_virtual = false;        // as virtual ranks: virtual_rank.h
     bool as_fibers = false;         // which take turns on few kernel threads

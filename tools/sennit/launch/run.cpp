@@ -345,6 +345,17 @@ int become_rank(const JobSpec &spec, const Installation &installation,
                        job ? job->rank.value_or(-1) : -1, watch_address);
 }
 
+// For its ranks, and for what is said of them: the ranks of each program, if each has a world.
+void name_worlds(const JobSpec &spec) {
+    std::string ranks = std::to_string(spec.ranks.value_or(1));
+    for (const JobSpec &other : spec.others)
+        ranks += fmt::format(",{}", other.ranks.value_or(1));
+    if (spec.worlds && !spec.others.empty())
+        setenv("SENNIT_WORLDS", ranks.c_str(), 1);
+    else
+        unsetenv("SENNIT_WORLDS"); // of an outer job
+}
+
 // As bash and zsh write what a terminal cannot show.
 std::string in_escapes(const std::string &word) {
     std::string text = "$'";
@@ -421,7 +432,12 @@ int run_program(const JobSpec &spec, const Installation &installation) {
                  spec.launcher_options[0].typed);
         return exec_program(spec, installation, "");
     }
+    name_worlds(spec);
     Plan plan = make_plan(spec, installation, read_environment);
+    if (spec.worlds && !plan.mpi)
+        fail("'{}' has no MPI in it: --worlds is for programs of MPI (--mpi names what cannot be "
+             "seen)",
+             plan.program.path);
     if (spec.as_virtual) {
         refuse_virtual(plan, read_environment);
         set_for_virtual(plan, read_environment);

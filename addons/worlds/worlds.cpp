@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worlds/worlds.h"
+
+#include "base/environment.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+namespace sennit::worlds {
+
+constinit Worlds g_worlds;
+
+void *find_behind(const char *name) {
+    void *found = sennit::interpose::find_next(name);
+    if (!found) {
+        std::fprintf(stderr, "sennit: the MPI library has no %s: it cannot be called\n", name);
+        std::abort();
+    }
+    return found;
+}
+
+namespace {
+
+// The next of "4,2": 0 where there is none.
+int next_number(const char *&at) {
+    char *end = nullptr;
+    const long ranks = std::strtol(at, &end, 10);
+    if (end == at || ranks < 1 || ranks > INT_MAX)
+        return 0;
+    at = *end == ',' ? end + 1 : end;
+    return static_cast<int>(ranks);
+}
+
+} // namespace
+
+Programs::Programs() : text_(trusted_environment("SENNIT_WORLDS")) {
+    const char *at = text_ ? text_ : "";
+    while (const int ranks = next_number(at)) {
+        ++count_;
+        ranks_ += ranks;
+    }
+}
+
+Program Programs::number(int number) const {
+    const char *at = text_;
+    int first = 0;
+    for (int i = 0; i < count_; ++i) {
+        const int ranks = next_number(at);
+        if (i == number)
+            return {i, first, ranks};
+        first += ranks;
+    }
+    return {-1, 0, 0};
+}
+
+Program Programs::of(int rank) const {
+    for (int i = 0; i < count_; ++i)
+        if (const Program program = number(i); rank < program.first + program.ranks)
+            return program;
+    return {-1, 0, 0};
+}
+
+namespace {
+
+bool is_spawned() {
+    MPI_Comm parent = MPI_COMM_NULL;
+    return BEHIND_MPI(MPI_Comm_get_parent)(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
+// The launcher numbers programs, too. It might have numbered ranks in another order.
+void end_if_another(const Program &program, int rank) {
+    void *value = nullptr;
+    int flag = 0;
+    if (BEHIND_MPI(MPI_Comm_get_attr)(MPI_COMM_WORLD, MPI_APPNUM, static_cast<void *>(&value),
+                                      &flag) != MPI_SUCCESS ||
+        !flag || *static_cast<const int *>(value) == program.number)
+        return;
+    std::fprintf(stderr,
+                 "sennit: rank %d of the job is one of program %d, and by --worlds of program %d: "
+                 "leave options of mpiexec away that number ranks in another order\n",
+                 rank, *static_cast<const int *>(value), program.number);
+    BEHIND_MPI(MPI_Abort)(MPI_COMM_WORLD, 2);
+}
+
+} // namespace
+
+MPI_Comm attributes_of(MPI_Comm comm, int key) {
+    const int of_job[] = {MPI_TAG_UB,        MPI_HOST,         MPI_IO,    MPI_WTIME_IS_GLOBAL,
+                          MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE, MPI_APPNUM};
+    const bool is_found = std::find(std::begin(of_job), std::end(of_job), key) != std::end(of_job);
+    return is_found ? comm : own_world(comm);
+}
+
+int Worlds::begin() {
+    const Programs programs;
+    int size = 0;
+    int rank = 0;
+    if (programs.count() < 2 || is_spawned() ||
+        BEHIND_MPI(MPI_Comm_size)(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
+        BEHIND_MPI(MPI_Comm_rank)(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (size != programs.ranks()) {
+        if (rank == 0)
+            std::fprintf(stderr,
+                         "sennit: this job has %d ranks, that of SENNIT_WORLDS=%s another number: "
+                         "its programs share MPI_COMM_WORLD\n",
+                         size, trusted_environment("SENNIT_WORLDS"));
+        return MPI_SUCCESS;
+    }
+    const Program program = programs.of(rank);
+    end_if_another(program, rank);
+    return divide(program, rank);
+}
+
+// Reports name a communicator as MPI does. "MPI_COMM_WORLD" alone is the whole job there.
+int Worlds::divide(const Program &program, int rank) {
+    std::snprintf(name_, sizeof name_, "MPI_COMM_WORLD of program %d (%.24s)", program.number,
+                  program_invocation_short_name);
+    MPI_Comm own = MPI_COMM_NULL;
+    // Of MPI_Comm_idup's, Sennit leaves the collectives to MPI: it makes those of three
+    // communicators at a time, and the program's own matter more.
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error = BEHIND_MPI(MPI_Comm_idup)(MPI_COMM_WORLD, &all_, &request);
+    if (error == MPI_SUCCESS)
+        error = BEHIND_MPI(MPI_Wait)(&request, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS)
+        error = BEHIND_MPI(MPI_Comm_set_name)(all_, "sennit_comm_all");
+    if (error == MPI_SUCCESS)
+        error = BEHIND_MPI(MPI_Comm_split)(MPI_COMM_WORLD, program.number, rank, &own);
+    if (error == MPI_SUCCESS)
+        error = BEHIND_MPI(MPI_Comm_set_name)(own, name_);
+    if (error == MPI_SUCCESS)
+        own_ = own;
+    return error;
+}
+
+} // namespace sennit::worlds

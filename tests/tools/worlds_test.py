@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# whole: tools.worlds.{mpi} mpi=all -- {sennit} {mpi} {programs}
+"""sennit run --worlds: what the command starts, refuses and says; tests/mpi/programs/worlds.c has what MPI does then.
+
+Usage: worlds_test.py SENNIT mpich|openmpi FOLDER-OF-PROGRAMS"""
+import os
+import sys
+
+import harness
+from harness import Running, own_lines
+
+SENNIT, MPI, PROGRAMS = sys.argv[1:4]
+RANKS = os.path.join(PROGRAMS, f"ranks.{MPI}")
+OTHER = os.path.join(PROGRAMS, "ranks.openmpi" if MPI == "mpich" else "ranks.mpich")
+PLAIN = os.path.join(PROGRAMS, "pool_works.gcc")
+
+
+def run(*words, options=("--worlds",), **how):
+    return Running([SENNIT, "run", *options, *words], **how)
+
+
+def finished(job, code):
+    got, out, errors = job.finish()
+    assert got == code, f"exit code {got}, wanted {code}; output {out!r}, errors {errors}"
+    assert not job.left_behind(), "processes were left behind"
+    return out, errors
+
+
+def refused(reason, *words, **how):
+    with run(*words, **how) as job:
+        out, errors = finished(job, 2)
+    assert not out and len(errors) == 1 and reason in errors[0], (out, errors)
+
+
+def test_each_program_has_its_world():
+    with run("-n", "2", RANKS, "print", "SENNIT_WORLDS", ":", "-n", "1", "A=7", RANKS, "print", "A") as job:
+        out, _ = finished(job, 0)
+    assert out.count(" of 2 pid ") == 2 and out.count(" of 1 pid ") == 1, out
+    assert "0 A=7" in out and out.count("SENNIT_WORLDS=2,1") == 2, out
+
+
+def test_of_one_program_it_is_that_of_the_job():
+    with run("-n", "2", RANKS, "print", "SENNIT_WORLDS", "LD_PRELOAD", environment={"SENNIT_WORLDS": "4,5"}) as job:
+        out, _ = finished(job, 0)
+    assert out.count(" of 2 pid ") == 2 and out.count("SENNIT_WORLDS=(unset)") == 2 and "worlds" not in out, out
+
+
+def test_a_job_without_worlds_inherits_none():
+    with run("-n", "2", RANKS, ":", "-n", "1", RANKS, options=(), environment={"SENNIT_WORLDS": "2,1"}) as job:
+        out, _ = finished(job, 0)
+    assert out.count(" of 3 pid ") == 3, out
+
+
+def test_another_number_of_ranks_than_said_is_one_world():
+    preload = f"{os.path.dirname(SENNIT)}/../lib/libsennit-worlds-{MPI}.so"
+    with run("-n", "2", "env", f"LD_PRELOAD={preload}", "SENNIT_WORLDS=4,5", RANKS, options=("--mpi", MPI)) as job:
+        out, errors = finished(job, 0)
+    assert out.count(" of 2 pid ") == 2 and len(own_lines(errors)) == 1 and "SENNIT_WORLDS=4,5" in errors[0], (out, errors)
+
+
+def test_a_dry_run_shows_it():
+    with run("-n", "2", RANKS, ":", "-n", "1", RANKS, options=("--worlds", "--dry-run")) as job:
+        out, _ = finished(job, 0)
+    lines = out.splitlines()
+    assert "SENNIT_WORLDS=2,1" in lines, out
+    preload = next(line for line in lines if line.startswith("LD_PRELOAD=")).split(":")
+    assert [f"libsennit-{name}{MPI}.so" in preload[at] for at, name in enumerate(("worlds-", ""))] == [True, True], out
+
+
+def test_a_program_that_ends_early_ends_the_job():
+    with run("-n", "2", RANKS, "wait", ":", "-n", "1", RANKS, "raise", "0", "11") as job:
+        code, _, errors = job.finish()
+        assert not job.left_behind(), "processes were left behind"
+    assert code == 139 and any("rank 2" in line for line in own_lines(errors)), (code, errors)
+
+
+def test_what_cannot_have_a_world_is_refused():
+    refused("has no MPI in it", "-n", "1", PLAIN, ":", "-n", "1", RANKS)
+    refused("has no MPI in it", "-n", "1", RANKS, ":", "-n", "1", PLAIN)
+    refused("--worlds is for programs of MPI", "-n", "1", PLAIN, ":", "-n", "1", PLAIN)
+    refused("say the opposite", "-n", "1", RANKS, ":", "-n", "1", RANKS, options=("--worlds", "--one-world"))
+    if os.path.exists(OTHER):
+        refused("have the same MPI", "-n", "1", RANKS, ":", "-n", "1", OTHER)
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__], at_once=2)
