@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of MPI that this library stands in front of: all that are given a communicator, and
-// those of MPI_Init. Two are left as they are:
+// those of MPI_Init. Some are left as they are:
 //
+// - MPI_Comm_c2f and the like: they are about the handle.
 // - MPI_Abort: the standard asks for the end of the communicator's processes, and all of the job's
 //   are connected. The other programs would wait for this one in their next common call, or in
 //   MPI_Finalize. So the job ends, whichever MPI it is.
@@ -15,10 +16,8 @@
 
 #include <mpi-ext.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 
 using namespace sennit::worlds;
 
@@ -105,7 +104,8 @@ DEFINE(MPI_Comm_get_info, MPI_Comm comm, MPI_Info *info) {
     const int error = BEHIND_MPI(MPI_Comm_get_info)(own_world(comm), info);
     if (error != MPI_SUCCESS || own_world(comm) == comm)
         return error;
-    char value[16];
-    std::snprintf(value, sizeof value, "%d", static_cast<int>(MPI_Comm_c2f(g_worlds.all())));
+    const long handle = MPI_Comm_c2f(g_worlds.all());
+    char value[24];
+    std::snprintf(value, sizeof value, "%ld", handle);
     return BEHIND_MPI(MPI_Info_set)(*info, kAllKey, value);
 }

@@ -79,10 +79,11 @@ void end_if_another(const Program &program, int rank) {
                                       &flag) != MPI_SUCCESS ||
         !flag || *static_cast<const int *>(value) == program.number)
         return;
-    std::fprintf(stderr,
-                 "sennit: rank %d of the job is one of program %d, and by --worlds of program %d: "
-                 "leave options of mpiexec away that number ranks in another order\n",
-                 rank, *static_cast<const int *>(value), program.number);
+    std::fprintf(
+        stderr,
+        "sennit: rank %d of the job is one of program %d, and by SENNIT_WORLDS of program %d: "
+        "leave options of mpiexec away that give ranks other numbers\n",
+        rank, *static_cast<const int *>(value), program.number);
     BEHIND_MPI(MPI_Abort)(MPI_COMM_WORLD, 2);
 }
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# whole: tools.worlds.{mpi} mpi=all -- {sennit} {mpi} {programs}
+# whole: tools.worlds.{mpi} mpi=all -- {sennit} {mpi} {mpiexec} {programs}
 """sennit run --worlds: what the command starts, refuses and says; tests/mpi/programs/worlds.c has what MPI does then.
 
-Usage: worlds_test.py SENNIT mpich|openmpi FOLDER-OF-PROGRAMS"""
+Usage: worlds_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS"""
 import os
 import sys
 
 import harness
 from harness import Running, own_lines
 
-SENNIT, MPI, PROGRAMS = sys.argv[1:4]
+SENNIT, MPI, MPIEXEC, PROGRAMS = sys.argv[1:5]
 RANKS = os.path.join(PROGRAMS, f"ranks.{MPI}")
 OTHER = os.path.join(PROGRAMS, "ranks.openmpi" if MPI == "mpich" else "ranks.mpich")
 PLAIN = os.path.join(PROGRAMS, "pool_works.gcc")
@@ -56,6 +56,25 @@ def test_another_number_of_ranks_than_said_is_one_world():
     with run("-n", "2", "env", f"LD_PRELOAD={preload}", "SENNIT_WORLDS=4,5", RANKS, options=("--mpi", MPI)) as job:
         out, errors = finished(job, 0)
     assert out.count(" of 2 pid ") == 2 and len(own_lines(errors)) == 1 and "SENNIT_WORLDS=4,5" in errors[0], (out, errors)
+
+
+def by_mpiexec(worlds, *words):
+    """Three ranks, two of the first program, started by something else."""
+    options = ["--oversubscribe", "--allow-run-as-root"] if MPI == "openmpi" else []
+    line = [MPIEXEC, *options, "-n", "2", SENNIT, *words, RANKS, ":", "-n", "1", SENNIT, *words, RANKS]
+    return Running(line, environment={"SENNIT_WORLDS": worlds})
+
+
+def test_another_launcher_is_told_by_the_variable():
+    with by_mpiexec("2,1", "exec") as job:
+        out, _ = finished(job, 0)
+    assert out.count(" of 2 pid ") == 2 and out.count(" of 1 pid ") == 1, out
+    with by_mpiexec("1,2", "exec") as job:
+        code, _, errors = job.finish()
+    assert code != 0 and any("rank 1 of the job is one of program 0, and by SENNIT_WORLDS of program 1" in line for line in errors), errors
+    with by_mpiexec("", "run", "--worlds") as job:
+        code, _, errors = job.finish()
+    assert code == 2 and any("--worlds starts a job, leave it away" in line for line in errors), errors
 
 
 def test_a_dry_run_shows_it():

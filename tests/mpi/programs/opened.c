@@ -7,6 +7,9 @@
  * with_mpi: mpi.opened_plain.{mpi} exe={bin}/{program}-gcc-{mpi}-plain if="not sanitized"
  *     shape=2x2 -- {bin}/{program}-gcc-{mpi}.so many # the OpenMP runtime comes with the library,
  *     too, and tasks are suspended all the same
+ * once: mpi.in_world.{program}.{mpi} exe={bin}/{program}-gcc-{mpi} if="not sanitized"
+ *     run='{sennit} run --worlds --mpi {mpi} -n 2 {exe} {exe}.so : -n 2 {exe}' -- {exe}.so # another
+ *     library in front of Sennit has MPI's names, too
  * with_mpi: mpi.opened_other.{mpi} exe={bin}/{program}-gcc-{mpi}-plain
  *     if="not sanitized and len(mpis) == 2" processors= other={'openmpi' if mpi == 'mpich' else
  *     'mpich'} run='{sennit} run --mpi {other} -n 1 {exe}'

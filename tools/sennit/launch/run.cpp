@@ -426,10 +426,13 @@ std::optional<int> processors_to_share(const JobSpec &spec) {
 }
 
 int run_program(const JobSpec &spec, const Installation &installation) {
-    if (find_job_context(read_environment)) {
+    if (const auto job = find_job_context(read_environment)) {
         if (!spec.launcher_options.empty())
             fail("{} is for mpiexec, and this is inside a job already: no mpiexec is started here",
                  spec.launcher_options[0].typed);
+        if (spec.worlds)
+            fail("this is a rank already, started by {}: --worlds starts a job, leave it away",
+                 job->launcher);
         return exec_program(spec, installation, "");
     }
     name_worlds(spec);
