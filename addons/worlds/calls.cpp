@@ -8,6 +8,7 @@
 //   MPI_Finalize. So the job ends, whichever MPI it is.
 // - MPI_Comm_call_errhandler: MPI_COMM_WORLD of the job has the handler of the program's, too, and
 //   the handler is then told the handle that the program knows.
+#include "worlds/newer_calls.h"
 #include "worlds/worlds.h"
 
 #include "sennit_worlds.h"

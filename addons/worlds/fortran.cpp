@@ -49,12 +49,13 @@ SETS(pmpi_attr_put_)
 #else
 
 // `type`: of the value, an enumeration of MPICH's. Attributes that MPI has set are on any
-// communicator.
-extern "C" SENNIT_EXPORT int MPII_Comm_get_attr(MPI_Comm comm, int key, void *value, int *flag,
-                                                int type) {
-    using Get = int(MPI_Comm, int, void *, int *, int);
-    return BEHIND_AS("MPII_Comm_get_attr", Get)(own_world(comm), key, value, flag, type);
-}
+// communicator. `_fort` is newer than MPICH 4.0.
+#define GETS(name)                                                                                 \
+    extern "C" SENNIT_EXPORT int name(MPI_Comm comm, int key, void *value, int *flag, int type) {  \
+        return BEHIND_AS(#name, decltype(name))(own_world(comm), key, value, flag, type);          \
+    }
+GETS(MPII_Comm_get_attr)
+GETS(MPII_Comm_get_attr_fort)
 
 extern "C" SENNIT_EXPORT int MPII_Comm_set_attr(MPI_Comm comm, int key, void *value, int type) {
     using Set = int(MPI_Comm, int, void *, int);

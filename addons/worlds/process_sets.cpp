@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#if MPI_VERSION >= 4
+#ifdef MPI_MAX_PSET_NAME_LEN // Open MPI 5 has sessions, and calls itself 3.1
 
 using namespace sennit::worlds;
 

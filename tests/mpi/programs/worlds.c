@@ -227,7 +227,7 @@ static void write_files(void) {
 
 /* Sessions name the same ranks. */
 static void open_session(void) {
-#if MPI_VERSION >= 4
+#ifdef MPI_MAX_PSET_NAME_LEN
     const char *const sets[] = {"mpi://WORLD", "sennit://all", "sennit://world/0"};
     const int sizes[] = {own, all_ranks, number == 0 ? own : all_ranks - own};
     MPI_Session session;
