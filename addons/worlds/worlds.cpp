@@ -43,6 +43,9 @@ Programs::Programs() : text_(trusted_environment("SENNIT_WORLDS")) {
         ++count_;
         ranks_ += ranks;
     }
+    wrong_ = *at != '\0';
+    if (wrong_)
+        count_ = 0;
 }
 
 Program Programs::number(int number) const {
@@ -69,6 +72,22 @@ namespace {
 bool is_spawned() {
     MPI_Comm parent = MPI_COMM_NULL;
     return BEHIND_MPI(MPI_Comm_get_parent)(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
+// By one rank. True: there is nothing to divide by.
+bool says_nothing(const Programs &programs, int size, int rank) {
+    const bool of_other = programs.count() > 0 && programs.ranks() != size;
+    if (rank == 0 && programs.is_wrong())
+        std::fprintf(stderr,
+                     "sennit: SENNIT_WORLDS='%s' is ignored: it is a number of ranks for each "
+                     "program, with commas between them\n",
+                     programs.text());
+    if (rank == 0 && of_other)
+        std::fprintf(stderr,
+                     "sennit: this job has %d ranks, that of SENNIT_WORLDS=%s another number: its "
+                     "programs share MPI_COMM_WORLD\n",
+                     size, programs.text());
+    return programs.count() < 2 || of_other;
 }
 
 // The launcher numbers programs, too. It might have numbered ranks in another order.
@@ -100,18 +119,11 @@ int Worlds::begin() {
     const Programs programs;
     int size = 0;
     int rank = 0;
-    if (programs.count() < 2 || is_spawned() ||
+    if (!programs.text() || is_spawned() ||
         BEHIND_MPI(MPI_Comm_size)(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
-        BEHIND_MPI(MPI_Comm_rank)(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
+        BEHIND_MPI(MPI_Comm_rank)(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
+        says_nothing(programs, size, rank))
         return MPI_SUCCESS;
-    if (size != programs.ranks()) {
-        if (rank == 0)
-            std::fprintf(stderr,
-                         "sennit: this job has %d ranks, that of SENNIT_WORLDS=%s another number: "
-                         "its programs share MPI_COMM_WORLD\n",
-                         size, trusted_environment("SENNIT_WORLDS"));
-        return MPI_SUCCESS;
-    }
     const Program program = programs.of(rank);
     end_if_another(program, rank);
     return divide(program, rank);

@@ -37,6 +37,8 @@ struct Program {
 class Programs {
   public:
     Programs();
+    bool is_wrong() const { return wrong_; } // the variable says something else: there are none
+    const char *text() const { return text_; }
     int count() const { return count_; } // less than 2: there is nothing to divide
     int ranks() const { return ranks_; } // of all
     Program number(int number) const;
@@ -44,6 +46,7 @@ class Programs {
 
   private:
     const char *text_;
+    bool wrong_ = false;
     int count_ = 0;
     int ranks_ = 0;
 };

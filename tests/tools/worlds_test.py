@@ -51,11 +51,12 @@ def test_a_job_without_worlds_inherits_none():
     assert out.count(" of 3 pid ") == 3, out
 
 
-def test_another_number_of_ranks_than_said_is_one_world():
+def test_what_does_not_fit_the_job_is_said():
     preload = f"{os.path.dirname(SENNIT)}/../lib/libsennit-worlds-{MPI}.so"
-    with run("-n", "2", "env", f"LD_PRELOAD={preload}", "SENNIT_WORLDS=4,5", RANKS, options=("--mpi", MPI)) as job:
-        out, errors = finished(job, 0)
-    assert out.count(" of 2 pid ") == 2 and len(own_lines(errors)) == 1 and "SENNIT_WORLDS=4,5" in errors[0], (out, errors)
+    for worlds, said in (("4,5", "another number"), ("1,x", "is ignored"), ("1,0", "is ignored")):
+        with run("-n", "2", "env", f"LD_PRELOAD={preload}", f"SENNIT_WORLDS={worlds}", RANKS, options=("--mpi", MPI)) as job:
+            out, errors = finished(job, 0)
+        assert out.count(" of 2 pid ") == 2 and len(own_lines(errors)) == 1 and said in errors[0], (out, errors)
 
 
 def by_mpiexec(worlds, *words):
