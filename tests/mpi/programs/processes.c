@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test:
+ * in_world: mpi=openmpi # children have a world that is not divided
  * Processes that meet inside tasks: by MPI_Comm_spawn and MPI_Comm_spawn_multiple, by port, by name
  * and by socket. Beside each such task another one sends to a third that was created before it:
  * with one thread none of them would come if a call kept its thread. What an MPI cannot do, it must
