@@ -121,6 +121,31 @@ TEST_F(TraceReader, ASoundTraceIsRead) {
     EXPECT_EQ(process.tasks[1].completed, 5100);
 }
 
+TEST_F(TraceReader, ATaskThatItsMakerRunsAtOnce) {
+    MadeTrace trace;
+    const std::size_t maker = trace.add_chunk(0, 0);
+    trace.add(maker, 1000, Kind::create, {1, 0, 0xabc});
+    trace.add(maker, 1100, Kind::start, {1, 0xabc}); // at once
+    trace.add(maker, 1200, Kind::end, {1});
+    trace.add(maker, 1300, Kind::create, {2, 0, 0xabc});
+    trace.add(maker, 1400, Kind::wait_begin, {0, static_cast<Word>(WaitReason::children)});
+    trace.add(maker, 1500, Kind::start, {2, 0xabc}); // while it waits
+    trace.add(maker, 1600, Kind::end, {2});
+    trace.add(maker, 1700, Kind::wait_end, {0});
+    trace.add(maker, 1800, Kind::create, {3, 0, 0xabc});
+    trace.add(maker, 1900, Kind::create, {4, 0, 0xabc});
+    trace.add(maker, 2000, Kind::start, {3, 0xabc}); // not the latest
+    trace.add(maker, 2100, Kind::end, {3});
+    const std::size_t other = trace.add_chunk(1, 1);
+    trace.add(other, 2200, Kind::start, {4, 0xabc});
+    trace.add(other, 2300, Kind::end, {4});
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    ASSERT_EQ(process.tasks.size(), 5u);
+    EXPECT_TRUE(process.tasks[1].at_once);
+    for (const int task : {2, 3, 4})
+        EXPECT_FALSE(process.tasks[static_cast<std::size_t>(task)].at_once) << task;
+}
+
 TEST_F(TraceReader, DamageIsRefusedWithItsPlaceAndReason) {
     MadeTrace trace = sound();
     trace.header().magic[0] = 'X';

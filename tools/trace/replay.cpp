@@ -82,6 +82,7 @@ class Replay {
         fiber_ = 0;
         root_ = 0;
         program_ = 0;
+        latest_created_ = 0;
         calls_outside_ = {};
         core_use_ = kNone;
         file_.each(thread, [&](const Event &event) {
@@ -256,6 +257,7 @@ class Replay {
             task->entry = event[2];
             task->creator = number_;
             task->parent_ran = ran(task->parent, now);
+            latest_created_ = event[0];
         }
     }
 
@@ -266,7 +268,9 @@ class Replay {
         if (!task->ran()) {
             task->started = now;
             task->thread = number_;
+            task->at_once = event[0] == latest_created_;
         }
+        latest_created_ = 0;
         task->entry = event[1];
         change_state(now, [&] {
             stack_.push_back({Frame::Kind::task, static_cast<std::uint32_t>(event[0]), 0});
@@ -277,6 +281,7 @@ class Replay {
         Task *task = find(event[0]);
         if (!task)
             return;
+        latest_created_ = 0;
         change_state(now, [&] {
             pop([&](const Frame &f) { return f.kind == Frame::Kind::task && f.task == event[0]; });
         });
@@ -313,6 +318,7 @@ class Replay {
     }
 
     void begin_wait(const Event &event, Ns now) {
+        latest_created_ = 0;
         const auto id = static_cast<std::uint32_t>(event[0]);
         process_.waits.push_back({now, kNever, id, number_, static_cast<WaitReason>(event[1]),
                                   ran(find(id) ? id : 0, now)});
@@ -527,7 +533,8 @@ class Replay {
     Stack stack_;
     std::uint64_t fiber_ = 0; // 0: the first, whose address is not known yet
     std::uint64_t root_ = 0;
-    Ns program_ = 0; // ran outside of tasks
+    Ns program_ = 0;          // ran outside of tasks
+    Word latest_created_ = 0; // a task, while its thread does nothing else
     Calls calls_outside_;
     std::uint32_t core_use_ = kNone;                 // the one that is open
     std::unordered_map<std::uint64_t, bool> probes_; // by name

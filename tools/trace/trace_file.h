@@ -176,6 +176,7 @@ struct Task {
     std::int32_t suspensions = 0;
     bool sends = false; // it made a call that sends
     bool receives = false;
+    bool at_once = false; // started by its creating thread, which had done nothing in between
     bool seen() const { return created != kNever || started != kNever; }
     bool ran() const { return started != kNever; }
 };
