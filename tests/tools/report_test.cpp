@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of `sennit report` on jobs small enough to know the answers.
-#include "analysis.h"
+#include "made_trace.h"
 #include "report.h"
 
 #include <algorithm>
@@ -15,67 +15,7 @@
 
 using namespace sennit::trace;
 using namespace sennit::report;
-
-namespace {
-
-Process make_process(int rank, std::uint32_t tasks) {
-    Process process{};
-    process.rank = rank;
-    process.end = 1000;
-    process.tasks.resize(tasks + 1);
-    process.threads.push_back({0, {}, 0, 1000, {}});
-    process.threads.push_back({1, {}, 0, 1000, {}});
-    return process;
-}
-
-// A task that runs without a break.
-void run(Process &process, std::uint32_t id, std::uint32_t thread, Ns created, Ns ready, Ns started,
-         Ns ended) {
-    Task &task = process.tasks[id];
-    task.created = created;
-    task.ready = ready;
-    task.started = started;
-    task.ended = task.completed = ended;
-    task.running = ended - started;
-    task.thread = thread;
-    process.ready.push_back({ready, 1});
-    process.ready.push_back({started, -1});
-    process.threads[thread].intervals.push_back({started, ended, State::task, id});
-}
-
-void fill_gaps(Process &process) {
-    std::sort(process.ready.begin(), process.ready.end(),
-              [](const ReadyChange &a, const ReadyChange &b) { return a.at < b.at; });
-    for (ThreadModel &thread : process.threads) {
-        std::vector<Interval> all;
-        Ns at = 0;
-        for (const Interval &interval : thread.intervals) {
-            if (interval.begin > at)
-                all.push_back({at, interval.begin, State::outside, 0});
-            all.push_back(interval);
-            at = interval.end;
-        }
-        if (at < 1000)
-            all.push_back({at, 1000, State::outside, 0});
-        thread.intervals = all;
-    }
-}
-
-Call call(std::uint32_t task, std::uint32_t direction, int peer, Ns begin, Ns end, Ns ran_before) {
-    Call made{};
-    made.begin = begin;
-    made.end = end;
-    made.task = task;
-    made.direction = direction;
-    made.peer = peer;
-    made.tag = 5;
-    made.bytes = 100;
-    made.ran_before = ran_before;
-    made.wait = made.message = kNone;
-    return made;
-}
-
-} // namespace
+using namespace sennit::made;
 
 TEST(ReportShares, TimeOutsideOfTasksIsIdleOrOverheadByWhetherATaskIsReady) {
     Job job{};

@@ -131,7 +131,8 @@ std::vector<Shares> divide_time(const Process &process, const Window &window) {
     }
     for (const Call &call : process.calls) {
         Shares &shares = all[call.thread];
-        if (call.post || (call.task != 0 && process.tasks[call.task].ran()))
+        if (call.post || (call.task != 0 && process.tasks[call.task].ran()) ||
+            !is_mpi_call(process.file.name_of(call.name)))
             continue;
         const Ns begin = std::max(call.begin, window.begin);
         const Ns end = std::min(call.end, window.end);
@@ -369,9 +370,29 @@ std::vector<Waited> who_waited(const Job &job, const Window &window) {
     return result;
 }
 
+namespace {
+
+// For each task: what its thread spent before it while tasks were ready.
+std::vector<Ns> overhead_before(const Process &process) {
+    const ReadyTime ready(process);
+    std::vector<Ns> before(process.tasks.size());
+    for (const ThreadModel &thread : process.threads)
+        for (std::size_t i = 1; i < thread.intervals.size(); ++i) {
+            const Interval &gap = thread.intervals[i - 1];
+            const Interval &next = thread.intervals[i];
+            if (gap.state == State::outside && next.state == State::task &&
+                next.begin == process.tasks[next.task].started)
+                before[next.task] = ready.until(gap.end) - ready.until(gap.begin);
+        }
+    return before;
+}
+
+} // namespace
+
 std::vector<TaskKind> task_kinds(const Job &job) {
     std::map<std::string, TaskKind> sums;
-    for (const Process &process : job.processes)
+    for (const Process &process : job.processes) {
+        const std::vector<Ns> overhead = overhead_before(process);
         for (std::uint32_t t = 1; t < process.tasks.size(); ++t) {
             const Task &task = process.tasks[t];
             if (!task.ran())
@@ -385,7 +406,10 @@ std::vector<TaskKind> task_kinds(const Job &job) {
             sum.sends |= task.sends;
             sum.receives |= task.receives;
             sum.waited_ready += task.started - task.ready;
+            sum.overhead += overhead[t];
+            sum.at_once += task.at_once;
         }
+    }
     std::vector<TaskKind> result;
     for (auto &[name, sum] : sums) {
         sum.name = name;
@@ -483,9 +507,10 @@ std::vector<CoreShares> core_shares(const Job &job) {
 }
 
 Findings::Findings(const Job &job)
-    : window(window_of_tasks(job)), path(critical_path(job)), waits(who_waited(job, window)),
-      kinds(task_kinds(job)), policy(policy_work(job)), cores(core_shares(job)),
-      objects(objects_of(job)), moved(moved_calls(job)) {
+    : window(window_of_tasks(job)), efficiencies(efficiencies_of(job, window)),
+      path(critical_path(job)), waits(who_waited(job, window)), kinds(task_kinds(job)),
+      policy(policy_work(job)), cores(core_shares(job)), objects(objects_of(job)),
+      moved(moved_calls(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));
     balance = balance_of(job, shares);

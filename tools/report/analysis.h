@@ -2,23 +2,16 @@
 // What a person wants to know of a job's trace, as numbers; no output format in here.
 #pragma once
 
+#include "efficiency.h"
 #include "trace/trace_file.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace sennit::report {
 
-using trace::Job;
-using trace::Ns;
-using trace::Process;
-
-// The part of a run that is looked at.
-struct Window {
-    Ns begin, end;
-    Ns length() const { return end - begin; }
-};
 // From the first task's creation to the last one's end, on whatever rank; the whole trace when
 // there are no tasks.
 Window window_of_tasks(const Job &job);
@@ -84,6 +77,16 @@ struct TaskKind {
     bool sends = false, receives = false;
     int lowest_priority = 0, highest_priority = 0;
     Ns waited_ready = 0; // from ready to start, summed
+    // Of the threads that were about to start one: outside of tasks, while some task was ready.
+    Ns overhead = 0;
+    // By the thread that made it, before it did anything else: that had made too many, or the
+    // program wants it so.
+    std::uint64_t at_once = 0;
+    double overhead_part() const {
+        return running + overhead > 0
+                   ? static_cast<double>(overhead) / static_cast<double>(running + overhead)
+                   : 0;
+    }
 };
 // By running time, longest first.
 std::vector<TaskKind> task_kinds(const Job &job);
@@ -127,6 +130,18 @@ struct Spread {
     // lambda, in percent: 0 is perfect balance
     double imbalance() const;
 };
+// A parallel region, as it ran.
+struct RegionRun {
+    std::uint64_t function = 0;
+    int workers = 0;
+    Ns begin = 0, end = 0;              // from its first part to its join
+    std::map<std::uint32_t, Ns> begins; // by thread
+    bool offers = false;
+    int offered = 0, taken = 0;
+};
+std::vector<RegionRun> region_runs(const Process &process);
+std::string region_name(const Process &process, std::uint64_t function);
+
 // Parallel regions of a function: the sums of their most loaded workers, and of the means.
 struct RegionKind {
     std::string name;
@@ -216,6 +231,7 @@ struct Findings {
 
     Window window{};
     std::vector<std::vector<Shares>> shares; // by process and thread
+    Efficiencies efficiencies;
     CriticalPath path;
     std::vector<Waited> waits;
     std::vector<TaskKind> kinds;

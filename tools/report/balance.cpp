@@ -70,34 +70,59 @@ class WorkTime {
         for (const Call &call : process.calls)
             if (!call.post && call.thread == thread && call.end > call.begin &&
                 (call.task == 0 || !process.tasks[call.task].ran()) &&
-                (found.empty() || call.begin >= found.back().end))
+                (found.empty() || call.begin >= found.back().end) &&
+                is_mpi_call(process.file.name_of(call.name)))
                 found.push_back({call.begin, call.end, State::program, 0});
         return found;
     }
     std::vector<Piece> pieces_;
 };
 
-// One region, as it ran.
-struct Run {
-    std::uint64_t function = 0;
-    int workers = 0;
-    Ns end = 0;
-    std::map<std::uint32_t, Ns> begins; // by thread
-    bool offers = false;
-    int offered = 0, taken = 0;
-};
-
 void add_regions(const Process &process, std::map<std::string, RegionKind> &kinds) {
-    if (process.parts.empty())
+    const std::vector<RegionRun> runs = region_runs(process);
+    if (runs.empty())
         return;
-    std::map<std::uint64_t, Run> runs;
+    std::vector<WorkTime> worked;
+    worked.reserve(process.threads.size());
+    for (std::uint32_t thread = 0; thread < process.threads.size(); ++thread)
+        worked.emplace_back(process, thread);
+    for (const RegionRun &run : runs) {
+        Ns most = 0;
+        Ns all = 0;
+        for (const auto &[thread, begin] : run.begins) {
+            const Ns work = worked[thread].until(run.end) - worked[thread].until(begin);
+            most = std::max(most, work);
+            all += work;
+        }
+        const std::string name = region_name(process, run.function);
+        RegionKind &kind = kinds[name];
+        kind.name = name;
+        ++kind.runs;
+        kind.workers = std::max(kind.workers, run.workers);
+        kind.offers |= run.offers;
+        kind.offered += static_cast<std::uint64_t>(run.offered);
+        kind.taken += static_cast<std::uint64_t>(run.taken);
+        kind.work += all;
+        kind.most += static_cast<double>(most);
+        kind.mean += static_cast<double>(all) / run.workers;
+    }
+}
+
+} // namespace
+
+std::vector<RegionRun> region_runs(const Process &process) {
+    std::map<std::uint64_t, RegionRun> runs;
     for (const Part &part : process.parts) {
-        Run &run = runs[part.region];
+        const auto [at, fresh] = runs.try_emplace(part.region);
+        RegionRun &run = at->second;
         run.function = part.function;
         run.workers = std::max(run.workers, part.workers);
-        run.end = std::max(run.end, part.end); // its join
-        const auto [at, fresh] = run.begins.try_emplace(part.thread, part.begin);
-        at->second = std::min(at->second, part.begin);
+        run.begin = fresh ? part.begin : std::min(run.begin, part.begin);
+        run.end = std::max(run.end, part.end);
+        const auto [begin, first] = run.begins.try_emplace(part.thread, part.begin);
+        begin->second = std::min(begin->second, part.begin);
+        // Who had no part has had no work.
+        run.workers = std::max(run.workers, static_cast<int>(run.begins.size()));
     }
     for (const Offer &offer : process.offers) {
         const auto at = runs.find(offer.region);
@@ -107,38 +132,20 @@ void add_regions(const Process &process, std::map<std::string, RegionKind> &kind
         at->second.offered += offer.offered;
         at->second.taken += offer.taken;
     }
-    std::vector<WorkTime> worked;
-    worked.reserve(process.threads.size());
-    for (std::uint32_t thread = 0; thread < process.threads.size(); ++thread)
-        worked.emplace_back(process, thread);
-    for (const auto &[number, run] : runs) {
-        Ns most = 0;
-        Ns all = 0;
-        for (const auto &[thread, begin] : run.begins) {
-            const Ns work = worked[thread].until(run.end) - worked[thread].until(begin);
-            most = std::max(most, work);
-            all += work;
-        }
-        std::string name = run.function ? process.file.name_of(run.function) : "(unknown)";
-        // The names of outlined functions say "task": of a region it is none.
-        if (const std::size_t at = name.find(" task "); at != std::string::npos)
-            name.replace(at, 6, " region ");
-        RegionKind &kind = kinds[name];
-        kind.name = name;
-        ++kind.runs;
-        // Who had no part has had no work.
-        const int workers = std::max(run.workers, static_cast<int>(run.begins.size()));
-        kind.workers = std::max(kind.workers, workers);
-        kind.offers |= run.offers;
-        kind.offered += static_cast<std::uint64_t>(run.offered);
-        kind.taken += static_cast<std::uint64_t>(run.taken);
-        kind.work += all;
-        kind.most += static_cast<double>(most);
-        kind.mean += static_cast<double>(all) / workers;
-    }
+    std::vector<RegionRun> result;
+    result.reserve(runs.size());
+    for (auto &[number, run] : runs)
+        result.push_back(std::move(run));
+    return result;
 }
 
-} // namespace
+std::string region_name(const Process &process, std::uint64_t function) {
+    std::string name = function ? process.file.name_of(function) : "(unknown)";
+    // The names of outlined functions say "task": of a region it is none.
+    if (const std::size_t at = name.find(" task "); at != std::string::npos)
+        name.replace(at, 6, " region ");
+    return name;
+}
 
 Balance balance_of(const Job &job, const std::vector<std::vector<Shares>> &shares) {
     Balance balance;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: that of page/ with the runs' data in it, numbers as base64 of typed arrays.
+// The page: that of page/ with the runs' data in it, timelines as base64 of typed arrays. And the
+// numbers alone, as JSON for other programs.
 #include "report.h"
 
 #include "page_template.h"
@@ -281,7 +282,9 @@ json kinds_json(const Findings &found) {
                          {"receives", kind.receives},
                          {"low", kind.lowest_priority},
                          {"high", kind.highest_priority},
-                         {"waited", kind.waited_ready}});
+                         {"waited", kind.waited_ready},
+                         {"overhead", kind.overhead},
+                         {"at_once", kind.at_once}});
     }
     return kinds;
 }
@@ -331,6 +334,46 @@ json balance_json(const Balance &balance) {
     return {{"levels", std::move(levels)}, {"regions", std::move(regions)}};
 }
 
+json efficiency_json(const Efficiency &one) {
+    const Spent &spent = one.spent;
+    return {{"name", one.name},
+            {"parallel", spent.parallel()},
+            {"mpi", spent.mpi_part()},
+            {"mpi_load_balance", one.rank_balance},
+            {"mpi_communication", one.communication},
+            {"openmp", spent.openmp()},
+            {"openmp_serial", spent.serial_parts()},
+            {"openmp_load_balance", spent.thread_balance()},
+            {"openmp_scheduling", spent.overhead()},
+            {"spent",
+             {{"useful", spent.useful},
+              {"mpi", spent.mpi},
+              {"serial", spent.serial},
+              {"imbalance", spent.imbalance},
+              {"scheduling", spent.scheduling}}}};
+}
+
+json efficiencies_json(const Efficiencies &all) {
+    const auto list = [](const std::vector<Efficiency> &some) {
+        constexpr std::size_t kMost = 200;
+        json result = json::array();
+        for (std::size_t i = 0; i < std::min(some.size(), kMost); ++i)
+            result.push_back(efficiency_json(some[i]));
+        return result;
+    };
+    const auto known = [](const std::optional<double> &value) {
+        return value ? json(*value) : json();
+    };
+    json job = efficiency_json(all.job);
+    job["mpi_serialization"] = known(all.serialization);
+    job["mpi_transfer"] = known(all.transfer);
+    return {{"job", std::move(job)},
+            {"undivided", all.undivided},
+            {"ranks", list(all.ranks)},
+            {"phases", list(all.phases)},
+            {"regions", list(all.regions)}};
+}
+
 json objects_json(const Job &job, const Objects &objects) {
     constexpr std::size_t kMost = 200;
     json calls = json::array();
@@ -377,22 +420,17 @@ json objects_json(const Job &job, const Objects &objects) {
             {"list", std::move(list)}};
 }
 
-json run_json(const Titled &run) {
+// What the tables say.
+json numbers_json(const Titled &run) {
     const Job &job = run.job;
     const Findings &found = run.found;
-    const Scale scale(found.window);
     const Header &header = job.processes.front().file.header;
-    Names names;
-    json processes = processes_of(run, scale, names);
     return {{"title", run.title},
             {"program", header.program},
             {"policy", header.policy},
             {"length", found.window.length()},
-            {"unit", scale.unit()},
             {"notes", job.notes},
-            {"processes", std::move(processes)},
-            {"messages", messages_of(job)},
-            {"path", path_json(found.path)},
+            {"efficiency", efficiencies_json(found.efficiencies)},
             {"policy_passes", found.policy.passes},
             {"policy_ns", found.policy.spent},
             {"waits", waits_json(found)},
@@ -400,9 +438,22 @@ json run_json(const Titled &run) {
             {"moved", moved_json(found)},
             {"balance", balance_json(found.balance)},
             {"objects", objects_json(job, found.objects)},
-            {"cores", cores_of(job, found.window, scale)},
-            {"core_shares", core_shares_json(found)},
-            {"names", names.list()}};
+            {"core_shares", core_shares_json(found)}};
+}
+
+json run_json(const Titled &run) {
+    const Job &job = run.job;
+    const Findings &found = run.found;
+    const Scale scale(found.window);
+    Names names;
+    json result = numbers_json(run);
+    result["processes"] = processes_of(run, scale, names);
+    result["unit"] = scale.unit();
+    result["messages"] = messages_of(job);
+    result["path"] = path_json(found.path);
+    result["cores"] = cores_of(job, found.window, scale);
+    result["names"] = names.list();
+    return result;
 }
 
 } // namespace
@@ -425,6 +476,24 @@ void write_page(const std::vector<Titled> &runs, const std::string &path) {
     out.write(page.substr(0, at));
     out.write(text);
     out.write(page.substr(at + mark.size()));
+    out.finish();
+}
+
+void write_numbers(const std::vector<Titled> &runs, const std::string &path) {
+    json data = {{"runs", json::array()}};
+    for (const Titled &run : runs) {
+        json numbers = numbers_json(run);
+        json ranks = json::array();
+        for (std::size_t p = 0; p < run.job.processes.size(); ++p) {
+            json rank = shares_json(run.found.of(p));
+            rank["rank"] = run.job.processes[p].rank;
+            ranks.push_back(std::move(rank));
+        }
+        numbers["shares"] = std::move(ranks);
+        data["runs"].push_back(std::move(numbers));
+    }
+    Output out(path);
+    out.write(data.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
     out.finish();
 }
 

@@ -122,6 +122,8 @@ int run_report(const ReportSpec &spec) {
         run.found = Findings(run.job);
     if (!spec.page.empty())
         write_page(runs, spec.page);
+    if (!spec.numbers.empty())
+        write_numbers(runs, spec.numbers);
     if (!spec.perfetto.empty())
         write_perfetto(runs.front().job, spec.perfetto);
     if (!spec.paraver.empty())
@@ -130,7 +132,7 @@ int run_report(const ReportSpec &spec) {
         print_tables(run, spec.by_thread, stdout);
     if (runs.size() > 1)
         print_changes(runs, stdout);
-    for (const std::string &path : {spec.page, spec.perfetto, spec.paraver})
+    for (const std::string &path : {spec.page, spec.numbers, spec.perfetto, spec.paraver})
         if (!path.empty())
             fmt::print("wrote {}\n", path);
     return 0;

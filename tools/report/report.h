@@ -22,13 +22,14 @@ void print_changes(const std::vector<Titled> &runs, std::FILE *to);
 std::vector<std::string> changes(const Titled &from, const Titled &to);
 
 // Each throws std::runtime_error when a file cannot be written.
-void write_page(const std::vector<Titled> &runs, const std::string &path); // self-contained HTML
-void write_perfetto(const Job &job, const std::string &path);              // Chrome's JSON
-void write_paraver(const Job &job, const std::string &prefix);             // .prv, .pcf, .row
+void write_page(const std::vector<Titled> &runs, const std::string &path);    // self-contained HTML
+void write_numbers(const std::vector<Titled> &runs, const std::string &path); // JSON
+void write_perfetto(const Job &job, const std::string &path);                 // Chrome's JSON
+void write_paraver(const Job &job, const std::string &prefix);                // .prv, .pcf, .row
 
 struct ReportSpec {
     std::vector<std::string> folders;
-    std::string page, perfetto, paraver;
+    std::string page, numbers, perfetto, paraver;
     bool by_thread = false;
     bool check = false; // only: is it readable?
 };

@@ -78,6 +78,43 @@ void print_shares(const Job &job, const Findings &found, bool by_thread, std::FI
     table.print(to);
 }
 
+std::string factor(double value) {
+    return fmt::format("{:.1f}%", 100 * value);
+}
+
+void print_efficiencies(const Efficiencies &all, std::FILE *to) {
+    if (all.job.spent.total() == 0)
+        return;
+    fmt::print(to, "Efficiency (parallel: MPI x OpenMP; MPI: load balance x communication; OpenMP: "
+                   "serial parts x load balance x scheduling)\n");
+    Table table({"", "parallel", "MPI", "load balance", "communication", "OpenMP", "serial parts",
+                 "load balance", "scheduling"});
+    const auto add = [&](const Efficiency &one, bool divides) {
+        const Spent &spent = one.spent;
+        table.add({one.name, factor(spent.parallel()), factor(spent.mpi_part()),
+                   divides ? factor(one.rank_balance) : "-",
+                   divides ? factor(one.communication) : "-", factor(spent.openmp()),
+                   factor(spent.serial_parts()), factor(spent.thread_balance()),
+                   factor(spent.overhead())});
+    };
+    const bool several = all.ranks.size() > 1;
+    add(all.job, several);
+    for (std::size_t i = 0; several && i < all.ranks.size(); ++i)
+        add(all.ranks[i], false);
+    for (const auto *some : {&all.phases, &all.regions})
+        for (std::size_t i = 0; i < std::min(some->size(), kMostRows); ++i)
+            add((*some)[i], several && some == &all.phases);
+    table.print(to);
+    if (!several)
+        return;
+    if (all.serialization && all.transfer)
+        fmt::print(to, "Of communication: serialization {}, transfer {}\n\n",
+                   factor(*all.serialization), factor(*all.transfer));
+    else
+        fmt::print(to, "Communication is not divided into serialization and transfer: {}\n\n",
+                   all.undivided);
+}
+
 void print_path(const Job &job, const Findings &found, std::FILE *to) {
     const CriticalPath &path = found.path;
     if (path.length == 0)
@@ -105,14 +142,18 @@ void print_path(const Job &job, const Findings &found, std::FILE *to) {
 void print_kinds(const std::vector<TaskKind> &kinds, std::FILE *to) {
     if (kinds.empty())
         return;
-    fmt::print(to, "Tasks (S: they send, R: they receive)\n");
-    Table table({"function", "", "count", "in-task", "mean", "ready before start", "priority"});
+    fmt::print(to,
+               "Tasks (S: they send, R: they receive; overhead: of their time and what starting "
+               "them took; at once: run where they were made)\n");
+    Table table({"function", "", "count", "in-task", "mean", "overhead", "at once",
+                 "ready before start", "priority"});
     for (std::size_t i = 0; i < std::min(kinds.size(), kMostRows); ++i) {
         const TaskKind &kind = kinds[i];
         const auto count = static_cast<Ns>(kind.count);
         table.add({kind.name, std::string(kind.sends ? "S" : "") + (kind.receives ? "R" : ""),
                    std::to_string(kind.count), duration(kind.running),
-                   duration(kind.running / count), duration(kind.waited_ready / count),
+                   duration(kind.running / count), factor(kind.overhead_part()),
+                   share(static_cast<Ns>(kind.at_once), count), duration(kind.waited_ready / count),
                    kind.lowest_priority == kind.highest_priority
                        ? std::to_string(kind.lowest_priority)
                        : fmt::format("{}..{}", kind.lowest_priority, kind.highest_priority)});
@@ -335,6 +376,7 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
                    "suspended at once ({})\n\n",
                    duration(found.window.length()), tasks, edges, peak, where);
     print_shares(job, found, by_thread, to);
+    print_efficiencies(found.efficiencies, to);
     print_balance(found.balance, to);
     print_balance_calls(job, found.objects, to);
     print_objects(found.objects, to);
@@ -375,6 +417,8 @@ std::vector<std::string> changes(const Titled &from, const Titled &to) {
         add("the critical path is {} of the time",
             fmt::format("{:.0f}%", percent(after.path, after.length)),
             fmt::format("{:.0f}%", percent(before.path, before.length)));
+    add("parallel efficiency {}", factor(to.found.efficiencies.job.spent.parallel()),
+        factor(from.found.efficiencies.job.spent.parallel()));
     add("at most {} tasks of a rank were suspended", fmt::format("{}", after.peak),
         fmt::format("{}", before.peak));
     return lines;

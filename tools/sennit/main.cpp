@@ -184,6 +184,8 @@ void Command::add_report() {
         ->required();
     report_->add_flag("--threads", report_spec_.by_thread, "a line for each thread, too");
     report_->add_option("--html", report_spec_.page, "write a page with timelines and graphs");
+    report_->add_option("--json", report_spec_.numbers,
+                        "write the numbers of the tables for other programs");
     report_->add_option("--perfetto", report_spec_.perfetto,
                         "write the (first) run in Chrome's format, for ui.perfetto.dev");
     report_->add_option("--paraver", report_spec_.paraver,

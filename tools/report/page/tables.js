@@ -34,14 +34,30 @@ function drawLegend() {
     box.append(button);
   }
 }
+function efficiencies() {
+  const percent = value => value === null || value === undefined ? "–" : (100 * value).toFixed(1) + "%";
+  const row = (one, divided) => `<tr><td class="text">${escapeText(one.name)}</td>` +
+    [one.parallel, one.mpi, divided && one.mpi_load_balance, divided && one.mpi_communication, one.mpi_serialization, one.mpi_transfer, one.openmp, one.openmp_serial, one.openmp_load_balance, one.openmp_scheduling]
+      .map(value => `<td>${percent(value === false ? null : value)}</td>`).join("") + "</tr>";
+  $("efficiency").innerHTML = runs.map(run => {
+    const {job, ranks, phases, regions, undivided} = run.efficiency, several = ranks.length > 1;
+    return (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
+      "<table><tr><th class=text>of</th><th>parallel</th><th>MPI</th><th>load balance</th><th>communication</th><th>serialization</th><th>transfer</th><th>OpenMP</th><th>serial parts</th><th>load balance</th><th>scheduling</th></tr>" +
+      row(job, several) + (several ? ranks.slice(0, 64).map(one => row(one, false)).join("") : "") +
+      phases.slice(0, 10).map(one => row(one, several)).join("") + regions.slice(0, 10).map(one => row(one, false)).join("") + "</table>" +
+      (several && undivided ? `<p class="hint" style="margin:.3rem 0">Communication is not divided: ${escapeText(undivided)}.</p>` : "");
+  }).join("");
+}
 function tables() {
+  efficiencies();
   const cells = list => "<tr>" + list.map(([v, text]) => `<td${text ? ' class="text"' : ""}>${escapeText(String(v))}</td>`).join("") + "</tr>";
+  const share = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(1) + "%";
   $("waits").innerHTML = runs.map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
     "<table><tr><th>call</th><th>of</th><th>for</th><th>calls</th><th>waited</th><th>longest</th><th>its tag</th><th>data</th><th class=text>in</th></tr>" +
     run.waits.slice(0, 8).map(wait => cells([[wait.call], ["rank " + wait.rank], [wait.peer >= 0 ? "rank " + wait.peer : "–"], [wait.calls], [time(NS, wait.total)], [time(NS, wait.longest)], [wait.tag >= 0 ? wait.tag : "–"], [size(wait.bytes)], [wait.task || "no task", true]])).join("") + "</table>").join("");
   $("kinds").innerHTML = runs.map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
-    "<table><tr><th>function</th><th>count</th><th>in-task</th><th>ready before start</th><th>priority</th></tr>" +
-    run.kinds.slice(0, 10).map(kind => cells([[kind.name + (kind.sends ? " · sends" : "") + (kind.receives ? " · receives" : "")], [kind.count], [time(NS, kind.running)], [time(NS, kind.waited / kind.count)], [kind.low === kind.high ? kind.low : kind.low + "–" + kind.high]])).join("") + "</table>").join("");
+    "<table><tr><th>function</th><th>count</th><th>in-task</th><th>overhead</th><th>at once</th><th>ready before start</th><th>priority</th></tr>" +
+    run.kinds.slice(0, 10).map(kind => cells([[kind.name + (kind.sends ? " · sends" : "") + (kind.receives ? " · receives" : "")], [kind.count], [time(NS, kind.running)], [share(kind.overhead, kind.running + kind.overhead)], [share(kind.at_once, kind.count)], [time(NS, kind.waited / kind.count)], [kind.low === kind.high ? kind.low : kind.low + "–" + kind.high]])).join("") + "</table>").join("");
   $("apart").hidden = !runs.some(run => run.moved.length);
   $("movedcalls").innerHTML = runs.filter(run => run.moved.length).map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
     "<table><tr><th>call</th><th class=text>at</th><th class=text>how</th><th>times</th><th>until the wait</th><th>waited</th><th>hidden</th></tr>" +

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# whole: tools.efficiency_report.{mpi} mpi=all processors=2 -- {sennit} {mpi} {programs}
+"""`sennit report` on a program whose efficiency is known: text, JSON and page.
+
+Usage: efficiency_report_test.py SENNIT mpich|openmpi FOLDER-OF-PROGRAMS"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import harness
+
+SENNIT, MPI, PROGRAMS = sys.argv[1:4]
+PROGRAM = os.path.join(PROGRAMS, f"known_efficiency.{MPI}")
+# A busy machine wakes a sleeper late. Each figure is a quotient of times that are all late.
+LOOSELY = 0.12
+
+
+def command(*words):
+    return subprocess.run([SENNIT, *words], check=True, timeout=harness.LIMIT, text=True, capture_output=True)
+
+
+def report(*arguments):
+    """The report's text, its numbers and its page."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, numbers, page = (os.path.join(folder, name) for name in ("trace", "numbers.json", "page.html"))
+        command("run", "-n", "2", "--threads", "2", f"--trace={trace}", PROGRAM, *arguments)
+        text = command("report", trace, "--json", numbers, "--html", page).stdout
+        with open(numbers, encoding="utf-8") as file:
+            (run,) = json.load(file)["runs"]
+        with open(page, encoding="utf-8") as file:
+            return text, run, file.read()
+
+
+def near(value, wanted):
+    assert abs(value - wanted) < LOOSELY, (value, wanted)
+
+
+def test_ranks_and_threads_of_unequal_work():
+    text, run, page = report()
+    (steps,) = run["efficiency"]["phases"]
+    assert steps["name"] == "phase steps", steps
+    near(steps["mpi"], 0.75)
+    near(steps["mpi_load_balance"], 0.75)
+    near(steps["mpi_communication"], 1)
+    near(steps["openmp"], 110 / 120)
+    near(steps["openmp_load_balance"], 110 / 120)
+    near(steps["parallel"], 110 / 160)
+    job = run["efficiency"]["job"]
+    assert abs(job["parallel"] - job["mpi"] * job["openmp"]) < 1e-6, job
+    assert abs(job["mpi"] - job["mpi_load_balance"] * job["mpi_communication"]) < 1e-6, job
+    assert run["efficiency"]["undivided"] == "" and job["mpi_transfer"] <= 1, run["efficiency"]
+    assert abs(job["mpi_communication"] - job["mpi_serialization"] * job["mpi_transfer"]) < 1e-6, job
+    assert [rank["name"] for rank in run["efficiency"]["ranks"]] == ["rank 0", "rank 1"], run["efficiency"]
+    assert len(run["shares"]) == 2 and run["shares"][0]["program"] > 0, run["shares"]
+    assert "\nEfficiency (parallel: MPI x OpenMP" in text and "  phase steps " in text, text
+    assert '"efficiency":{' in page and 'id="efficiency"' in page
+
+
+def test_a_task_that_waits_leaves_its_thread_to_others():
+    text, run, _ = report("tasks")
+    (steps,) = run["efficiency"]["phases"]
+    # Rank 1 works for 20 of 80 ms of its threads; for the rest its receive keeps one of them from work, and both
+    # once the other task is over.
+    near(steps["parallel"], 100 / 160)
+    near(steps["mpi"], 100 / 160)
+    near(steps["openmp"], 1)
+    assert run["efficiency"]["job"]["mpi_transfer"] is None, run["efficiency"]
+    assert "not divided into serialization and transfer: MPI is called in tasks" in text, text
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])
