@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # whole: tools.efficiency_report.{mpi} mpi=all processors=2 -- {sennit} {mpi} {programs}
-"""`sennit report` on a program whose efficiency is known: text, JSON and page.
+"""`sennit report` and `sennit run --trace` on a program whose efficiency is known: text, JSON, page and hints.
 
 Usage: efficiency_report_test.py SENNIT mpich|openmpi FOLDER-OF-PROGRAMS"""
 import json
@@ -22,15 +22,15 @@ def command(*words):
 
 
 def report(*arguments):
-    """The report's text, its numbers and its page."""
+    """What the run said, the report's text, its numbers and its page."""
     with tempfile.TemporaryDirectory() as folder:
         trace, numbers, page = (os.path.join(folder, name) for name in ("trace", "numbers.json", "page.html"))
-        command("run", "-n", "2", "--threads", "2", f"--trace={trace}", PROGRAM, *arguments)
+        ran = command("run", "-n", "2", "--threads", "2", f"--trace={trace}", PROGRAM, *arguments)
         text = command("report", trace, "--json", numbers, "--html", page).stdout
         with open(numbers, encoding="utf-8") as file:
             (run,) = json.load(file)["runs"]
         with open(page, encoding="utf-8") as file:
-            return text, run, file.read()
+            return ran.stderr, text, run, file.read()
 
 
 def near(value, wanted):
@@ -38,7 +38,7 @@ def near(value, wanted):
 
 
 def test_ranks_and_threads_of_unequal_work():
-    text, run, page = report()
+    said, text, run, page = report()
     (steps,) = run["efficiency"]["phases"]
     assert steps["name"] == "phase steps", steps
     near(steps["mpi"], 0.75)
@@ -56,10 +56,16 @@ def test_ranks_and_threads_of_unequal_work():
     assert len(run["shares"]) == 2 and run["shares"][0]["program"] > 0, run["shares"]
     assert "\nEfficiency (parallel: MPI x OpenMP" in text and "  phase steps " in text, text
     assert '"efficiency":{' in page and 'id="efficiency"' in page
+    # The same hints at the end of the run, in the report and in its numbers: at least of MPI_Init, or else of ranks.
+    assert 0 < len(run["hints"]) <= 3, run["hints"]
+    hints = [line.removeprefix("sennit: hint: ") for line in said.splitlines() if "sennit: hint: " in line]
+    assert hints == run["hints"], (said, run["hints"])
+    for line in hints:
+        assert f"\n  {line}\n" in text, text
 
 
 def test_a_task_that_waits_leaves_its_thread_to_others():
-    text, run, _ = report("tasks")
+    _, text, run, _ = report("tasks")
     (steps,) = run["efficiency"]["phases"]
     # Rank 1 works for 20 of 80 ms of its threads; for the rest its receive keeps one of them from work, and both
     # once the other task is over.

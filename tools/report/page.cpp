@@ -431,6 +431,7 @@ json numbers_json(const Titled &run) {
             {"length", found.window.length()},
             {"notes", job.notes},
             {"efficiency", efficiencies_json(found.efficiencies)},
+            {"hints", hints(found)},
             {"policy_passes", found.policy.passes},
             {"policy_ns", found.policy.spent},
             {"waits", waits_json(found)},

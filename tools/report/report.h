@@ -36,6 +36,13 @@ struct ReportSpec {
 // The exit code of the command. Throws trace::TraceError and std::runtime_error.
 int run_report(const ReportSpec &spec);
 
+// What most of the lost time is lost for, and what to do about it: at most three lines, what costs
+// most first. None where nothing costs much.
+std::vector<std::string> hints(const Findings &found);
+// Those of a run that has just ended, on stderr. A trace that cannot be read says nothing, and one
+// so big that reading it takes long is left to the report.
+void print_hints_of(const std::string &folder);
+
 // "waited for later", "together with 3".
 std::string how_moved(const MovedKind &kind);
 // "1.234 s", "12.3 ms", "4.0 us".

@@ -324,6 +324,16 @@ void print_waits(const Job &job, const std::vector<Waited> &waits, std::FILE *to
                               : "");
 }
 
+void print_hints(const Findings &found, std::FILE *to) {
+    const std::vector<std::string> lines = hints(found);
+    if (lines.empty())
+        return;
+    fmt::print(to, "Hints\n");
+    for (const std::string &line : lines)
+        fmt::print(to, "  {}\n", line);
+    fmt::print(to, "\n");
+}
+
 struct Totals {
     Ns length = 0, path = 0, delay = 0;
     Shares shares;
@@ -386,6 +396,7 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
     print_kinds(found.kinds, to);
     print_moved(found.moved, to);
     print_waits(job, found.waits, to);
+    print_hints(found, to);
 }
 
 std::vector<std::string> changes(const Titled &from, const Titled &to) {

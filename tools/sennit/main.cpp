@@ -258,8 +258,11 @@ int Command::run(int count, char **arguments) {
 }
 
 int Command::start(const JobSpec &spec) {
-    return spec.apart ? run_apart(spec, Installation::locate())
-                      : run_program(spec, Installation::locate());
+    const int code = spec.apart ? run_apart(spec, Installation::locate())
+                                : run_program(spec, Installation::locate());
+    if (spec.trace && !spec.dry_run)
+        sennit::report::print_hints_of(*spec.trace);
+    return code;
 }
 
 int Command::start_chosen() {

@@ -47,6 +47,7 @@ function efficiencies() {
       phases.slice(0, 10).map(one => row(one, several)).join("") + regions.slice(0, 10).map(one => row(one, false)).join("") + "</table>" +
       (several && undivided ? `<p class="hint" style="margin:.3rem 0">Communication is not divided: ${escapeText(undivided)}.</p>` : "");
   }).join("");
+  $("hints").innerHTML = runs.flatMap(run => run.hints.map(line => `<li>${runs.length > 1 ? escapeText(run.title) + ": " : ""}${escapeText(line)}</li>`)).join("");
 }
 function tables() {
   efficiencies();
