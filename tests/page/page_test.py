@@ -9,6 +9,7 @@ usage: page_test.py --sennit PATH     (exit code 77: no Chromium here)"""
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -232,6 +233,12 @@ class Timeline(Page):
         self.open()
         self.assertEqual(self.run_in("layout.cores.length"), 0)
         self.assertTrue(self.run_in("$('moves').hidden"))
+
+    def test_it_says_how_well_each_run_used_its_threads(self):
+        self.open()
+        rows = self.run_in("[...document.querySelectorAll('#efficiency tr')].map(row => row.textContent)")
+        self.assertEqual(sum(row.startswith("all") for row in rows), 2, rows)  # of both policies
+        self.assertTrue(all(re.fullmatch(r"(all|rank \d)(\d+\.\d%|–)+", row) for row in rows if not row.startswith("of")), rows)
 
     def test_it_says_what_the_policies_do(self):
         self.open()
