@@ -65,7 +65,7 @@ void Wire::put_on_card(DelayedSend *message, std::uint64_t now) {
     leaving_.push(message);
     ++under_way_;
     if (next)
-        pthread_cond_signal(&changed_);
+        changed_.signal();
 }
 
 // Its receive was called at that time.
@@ -85,7 +85,7 @@ void Wire::allow(DelayedSend *message, std::uint64_t called, std::uint64_t now) 
         return put_on_card(message, now);
     message->next = *place;
     *place = message;
-    pthread_cond_signal(&changed_);
+    changed_.signal();
 }
 
 void Wire::ask(DelayedSend *message, std::uint64_t now) {
@@ -129,6 +129,7 @@ std::uint64_t Wire::next_time() const {
 bool Wire::start_thread() {
     if (running_)
         return true;
+    changed_.prepare();
     running_ = pthread_create(
                    &thread_, nullptr,
                    [](void *wire) -> void * {
@@ -274,7 +275,7 @@ void Wire::stop() {
     const bool running = running_;
     stopping_ = true;
     if (running)
-        pthread_cond_signal(&changed_);
+        changed_.signal();
     mutex_.unlock();
     if (running)
         pthread_join(thread_, nullptr);

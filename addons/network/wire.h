@@ -113,7 +113,7 @@ class Wire {
 
     WireOptions options_; // written with mutex_
     Mutex mutex_;
-    pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+    TimedCondition changed_;
     int rank_ SENNIT_GUARDED_BY(mutex_) = -1;               // -1: nobody tells of receives
     Pairing<DelayedSend> asking_ SENNIT_GUARDED_BY(mutex_); // their receives are still to be called
     std::uint64_t asking_since_ SENNIT_GUARDED_BY(mutex_) = 0; // or since one of them last went

@@ -47,6 +47,29 @@
 
 namespace sennit {
 
+// A condition for waits that may end at a time, by CLOCK_MONOTONIC. (pthread_cond_clockwait, which
+// takes any condition, came with glibc 2.30.)
+class TimedCondition {
+  public:
+    constexpr TimedCondition() = default;
+    TimedCondition(const TimedCondition &) = delete;
+    TimedCondition &operator=(const TimedCondition &) = delete;
+
+    // Before anybody waits, and before the thread that will is started.
+    void prepare() {
+        pthread_condattr_t attributes;
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&condition_, &attributes);
+        pthread_condattr_destroy(&attributes);
+    }
+    void signal() { pthread_cond_signal(&condition_); }
+
+  private:
+    friend class Mutex;
+    pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
+};
+
 // A mutex of libc's. For short sections among threads see base/spin.h.
 class SENNIT_IS_LOCK Mutex {
   public:
@@ -60,8 +83,9 @@ class SENNIT_IS_LOCK Mutex {
 
     // The caller has it again when these return. `end` is a time of CLOCK_MONOTONIC.
     void wait(pthread_cond_t &change) SENNIT_REQUIRES(this) { pthread_cond_wait(&change, &mutex_); }
-    int wait_until(pthread_cond_t &change, const timespec &end) SENNIT_REQUIRES(this) {
-        return pthread_cond_clockwait(&change, &mutex_, CLOCK_MONOTONIC, &end);
+    void wait(TimedCondition &change) SENNIT_REQUIRES(this) { wait(change.condition_); }
+    int wait_until(TimedCondition &change, const timespec &end) SENNIT_REQUIRES(this) {
+        return pthread_cond_timedwait(&change.condition_, &mutex_, &end);
     }
 
   private:

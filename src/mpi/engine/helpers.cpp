@@ -141,7 +141,7 @@ void Helpers::work() {
             if (nobody_watches)
                 ++idle_;
             else if (jobs_)
-                pthread_cond_signal(&there_);
+                there_.signal();
         }
         if (nobody_watches && !add_thread()) {
             const Guard guard(mutex_);
@@ -175,6 +175,9 @@ bool Helpers::hand_out(Job &job) {
         lacks_thread = idle_ < to_take_ + (at_once ? 0 : 1);
         if (lacks_thread)
             ++idle_;
+        if (!prepared_)
+            there_.prepare();
+        prepared_ = true;
     }
     if (lacks_thread && !add_thread()) {
         const Guard guard(mutex_);
@@ -183,7 +186,7 @@ bool Helpers::hand_out(Job &job) {
     }
     // Not under the mutex, or the helper would wake up only to wait for it.
     if (wakes && !lacks_thread)
-        pthread_cond_signal(&there_);
+        there_.signal();
     return true;
 }
 

@@ -62,8 +62,9 @@ class Helpers {
     bool add_thread();
 
     Mutex mutex_;
-    pthread_cond_t there_ = PTHREAD_COND_INITIALIZER;
-    Job *jobs_ SENNIT_GUARDED_BY(mutex_) = nullptr; // brief jobs come last
+    TimedCondition there_;
+    bool prepared_ SENNIT_GUARDED_BY(mutex_) = false; // there_
+    Job *jobs_ SENNIT_GUARDED_BY(mutex_) = nullptr;   // brief jobs come last
     Job **end_ SENNIT_GUARDED_BY(mutex_) = &jobs_;
     // Jobs that an idle thread takes without waiting for others.
     int to_take_ SENNIT_GUARDED_BY(mutex_) = 0;
