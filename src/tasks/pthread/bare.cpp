@@ -24,8 +24,10 @@ void *first(const char *name) {
 // libc comes before this library where only a library of the program needs OpenMP. Then the first
 // in the loader's order is libc's, or that of a tool in front of libc.
 void *first_of_others(const char *name) {
-    void *const found = first(name);
+    void *found = first(name);
     if (!found || is_ours(found))
+        found = made_of_older_calls(name);
+    if (!found)
         fatal("the C library has no %s", name);
     return found;
 }

@@ -73,6 +73,7 @@ namespace sennit::pthread {
     X(int, pthread_mutex_trylock, (pthread_mutex_t * a), (a))                                      \
     X(int, pthread_mutex_clocklock, (pthread_mutex_t * a, clockid_t b, const timespec *c),         \
       (a, b, c))                                                                                   \
+    X(int, pthread_mutex_timedlock, (pthread_mutex_t * a, const timespec *b), (a, b))              \
     X(int, pthread_mutex_unlock, (pthread_mutex_t * a), (a))                                       \
     X(int, pthread_rwlock_rdlock, (pthread_rwlock_t * a), (a))                                     \
     X(int, pthread_rwlock_wrlock, (pthread_rwlock_t * a), (a))                                     \
@@ -82,6 +83,8 @@ namespace sennit::pthread {
       (a, b, c))                                                                                   \
     X(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * a, clockid_t b, const timespec *c),     \
       (a, b, c))                                                                                   \
+    X(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * a, const timespec *b), (a, b))          \
+    X(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * a, const timespec *b), (a, b))          \
     X(int, pthread_rwlock_unlock, (pthread_rwlock_t * a), (a))                                     \
     X(int, pthread_cond_wait, (pthread_cond_t * a, pthread_mutex_t * b), (a, b))                   \
     X(int, pthread_cond_timedwait, (pthread_cond_t * a, pthread_mutex_t * b, const timespec *c),   \
@@ -99,6 +102,7 @@ namespace sennit::pthread {
     X(int, pthread_spin_trylock, (pthread_spinlock_t * a), (a))                                    \
     X(int, pthread_join, (pthread_t a, void **b), (a, b))                                          \
     X(int, pthread_tryjoin_np, (pthread_t a, void **b), (a, b))                                    \
+    X(int, pthread_timedjoin_np, (pthread_t a, void **b, const timespec *c), (a, b, c))            \
     X(int, pthread_clockjoin_np, (pthread_t a, void **b, clockid_t c, const timespec *d),          \
       (a, b, c, d))                                                                                \
     X(int, pthread_barrier_wait, (pthread_barrier_t * a), (a))                                     \
@@ -118,6 +122,9 @@ struct Bare {
 };
 extern Bare bare;
 void find_bare(); // now
+// Waits until a time of any clock came with glibc 2.30, and pthread_clockjoin_np with 2.31. With an
+// older one they are made of those that it has (clock_calls.cpp). Null: the name is none of these.
+void *made_of_older_calls(const char *name);
 // Do libraries find our function of this name, not that of a tool in front of us?
 bool is_first(const char *name);
 

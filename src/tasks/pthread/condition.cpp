@@ -58,6 +58,10 @@ int suspend(sched::Worker &worker, pthread_cond_t &cond, pthread_mutex_t &mutex,
 
 } // namespace
 
+clockid_t clock_of(const pthread_cond_t &cond) {
+    return attributes_of(cond) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const void *caller) {
     if (sched::Worker *worker = worker_with_others(); worker && may_suspend(*worker, caller))
         return suspend(*worker, *cond, *mutex, Deadline(), caller);
@@ -66,9 +70,8 @@ int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const void *caller) 
 
 int cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const timespec *time,
                    const void *caller) {
-    const clockid_t clock = attributes_of(*cond) & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME;
     if (sched::Worker *worker = worker_with_others(); worker && may_suspend(*worker, caller))
-        return suspend(*worker, *cond, *mutex, Deadline(clock, time), caller);
+        return suspend(*worker, *cond, *mutex, Deadline(clock_of(*cond), time), caller);
     return block(*mutex, [=] { return bare.pthread_cond_timedwait(cond, mutex, time); });
 }
 

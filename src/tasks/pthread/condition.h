@@ -18,6 +18,7 @@ int cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const timespec 
                    const void *caller);
 int cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
                    const timespec *time, const void *caller);
+clockid_t clock_of(const pthread_cond_t &cond); // of cond_timedwait
 int cond_signal(pthread_cond_t *cond);
 int cond_broadcast(pthread_cond_t *cond);
 
