@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/rank_ends.h"
+#include "job/rank_report.h"
 
 #include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
 
 namespace {
 
 using namespace sennit::tool;
 
 constexpr int launcher = 2000; // and of rank r: 1000 + r
+
+#if __GLIBC_PREREQ(2, 32)
+TEST(RankReport, SignalsHaveTheirNames) {
+    for (int signal = 1; signal < 32; ++signal)
+        EXPECT_EQ(signal_text(signal),
+                  "signal " + std::to_string(signal) + " (SIG" + sigabbrev_np(signal) + ")");
+    EXPECT_EQ(signal_text(40), "signal 40");
+}
+#endif
 
 TEST(RankEnds, ARankThatNeverBeginsEndsThoseThatWaitForIt) {
     RankEnds ends(3);

@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 namespace sennit::tool {
 namespace {
@@ -57,8 +58,14 @@ std::string name_of(const RankReport &report) {
 } // namespace
 
 std::string signal_text(int signal) {
-    const char *const name = sigabbrev_np(signal);
-    return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
+    // Linux's numbers. glibc knows the names since 2.32 only (sigabbrev_np).
+    static constexpr const char *names[] = {
+        "",     "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1",
+        "SEGV", "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN",
+        "TTOU", "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "POLL", "PWR",  "SYS"};
+    return signal > 0 && signal < static_cast<int>(std::size(names))
+               ? fmt::format("signal {} (SIG{})", signal, names[signal])
+               : fmt::format("signal {}", signal);
 }
 
 std::string describe(const RankReport &report) {
