@@ -35,20 +35,6 @@ if(SENNIT_SANITIZE)
     target_link_options(sennit_options INTERFACE ${SENNIT_SANITIZE_FLAGS})
 endif()
 
-# What lives in other people's processes, or has to start where no C++ compiler is, has the C++ library inside. Of
-# glibc it needs no newer version for that (packaging/libc_floor.c).
-if(NOT SENNIT_SANITIZE)
-    add_library(sennit-libc-floor OBJECT ${CMAKE_SOURCE_DIR}/packaging/libc_floor.c)
-    target_link_libraries(sennit-libc-floor PRIVATE sennit_options)
-    target_compile_definitions(sennit-libc-floor PRIVATE _GNU_SOURCE)
-endif()
-function(sennit_static_cxx target)
-    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
-    if(TARGET sennit-libc-floor)
-        target_sources(${target} PRIVATE $<TARGET_OBJECTS:sennit-libc-floor>)
-    endif()
-endfunction()
-
 # What most files of the runtime include: to read <atomic> alone is half of what a small one costs. Files include
 # it nevertheless: a compiler cache keeps no object that was made with a precompiled header, so there is none then.
 set(SENNIT_OFTEN_INCLUDED <algorithm> <atomic> <cerrno> <cstdint> <cstdio> <cstdlib> <cstring> <new> <utility>

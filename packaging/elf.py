@@ -4,6 +4,9 @@ import pathlib
 import re
 import subprocess
 
+# The oldest glibc that Sennit runs with. Its files are linked for it (older_glibc.py), and where it lacks a function
+# that they stand in front of, they have one (src/tasks/pthread/clock_calls.cpp).
+OLDEST_GLIBC = (2, 28)
 # Sennit's own, and what comes with every glibc. The plug-in is loaded by Clang, which has the C++ library.
 PLUG_IN = "libsennit-pass.so"
 OF_CLANG = re.compile(r"libstdc\+\+\.so\.6|libgcc_s\.so\.1")

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What GCC's static libraries take of a newer glibc than everything else of Sennit: here by means
- * that an older one has. So the oldest glibc that Sennit runs with is that of its own code
- * (docs/user/start.md), not that of the compiler. Linked into what has these libraries inside,
- * hidden. */
+ * What Sennit's code and GCC's static libraries take of glibc that 2.28 has not: here by means that
+ * it has. (What it has in an older version is older_glibc.py's matter.) Linked into all that is
+ * installed, hidden. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if __GLIBC_PREREQ(2, 30)
+pid_t gettid(void) {
+    return (pid_t)syscall(SYS_gettid);
+}
+#endif
+
+#if __GLIBC_PREREQ(2, 32)
+/* The C++ library's counters are atomic in a process with one thread, too. */
+char __libc_single_threaded = 0;
+#endif
 
 #if __GLIBC_PREREQ(2, 36)
 /* Of std::random_device, which nothing uses, but which comes with the rest. */

@@ -74,7 +74,10 @@ def main():
         pack(options.output / f"{name}.tar.gz", prefix, lambda path: ".debug" not in path.parts)
         pack(options.output / f"{name}-debug.tar.gz", prefix, lambda path: ".debug" in path.parts,
              level=1) # SennitDebugSymbols.cmake has compressed them
-        glibc, _ = elf.floor(prefix)
+        floor, because = elf.floor(prefix)
+        if floor > elf.OLDEST_GLIBC:
+            sys.exit(f"glibc {'.'.join(map(str, floor))} is needed by {because}")
+        glibc = elf.OLDEST_GLIBC
         machine = platform.machine()
         wheel = python_wheel.make(prefix, version, machine, glibc, options.output, SOURCE / "README.md",
                                   SOURCE / "LICENSE")

@@ -1,17 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # script: systems.package if="full and not sanitized" labels=full skip=77 lock=install timeout=3000
-#     -- --source {source} --build {build} --work {build}/systems --systems bookworm --steps package
-"""Sennit on other releases of Debian, each in a folder of its own (debootstrap, chroot): built and shown from nothing by
-`./dev demo`, and as the package of `./dev package`, which is installed, runs a program of each MPI, and is removed.
-Prints a table. Root and a mirror of Debian are needed; where one is missing, a line says so, and the exit code is 77.
+#     -- --source {source} --build {build} --work {build}/systems --systems bullseye,bookworm --steps package
+"""Sennit on other releases of Debian, each in a folder of its own (debootstrap, chroot). The steps:
 
-usage: systems.py --source FOLDER --build FOLDER --work FOLDER [--systems bookworm,trixie] [--steps demo,package]"""
+    demo     built and shown from nothing by `./dev demo`
+    package  the files of `./dev package`: the .deb is installed, the archive is unpacked beside it. With each of them
+             programs of each MPI run that are built there: small tasks, and the demo's Cholesky. The .deb is removed
+    tests    built, and tested by `./dev test`
+
+Prints a table. Root and a mirror of Debian are needed; where one is missing, or a release is on no mirror any more, a
+line says so. If that leaves nothing, the exit code is 77.
+
+usage: systems.py --source FOLDER --build FOLDER --work FOLDER [--systems bookworm,trixie] [--steps demo,package]
+                  [--arguments '-L quick']    (of `./dev test`)"""
 import argparse
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -30,25 +38,41 @@ exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF
 """
 PACKAGE = """export DEBIAN_FRONTEND=noninteractive; set -e
 apt-get purge -y -qq sennit >/dev/null 2>&1 || true # of a run that was ended
-apt-get install -y -qq --no-install-recommends {deb} gcc libc6-dev mpich libmpich-dev openmpi-bin libopenmpi-dev \
-pkg-config >/dev/null
+clang=$(command -v clang-19 || echo clang) # GCC 10 of Debian 11 cannot compile the demo's program
+[ $clang != clang ] || more='clang libomp-dev'
+apt-get install -y -qq --no-install-recommends ./sennit.deb $more gcc libc6-dev mpich libmpich-dev openmpi-bin \
+libopenmpi-dev libopenblas-dev pkg-config >/dev/null
+mkdir /tmp/archive
+tar -xf sennit.tar.gz -C /tmp/archive --strip-components 1
 for mpi in mpich openmpi; do
-    mpicc.$mpi -fopenmp /src/tests/tools/programs/installed.c $(pkg-config --cflags --libs sennit sennit-$mpi) -o /tmp/$mpi
-    for way in '' --virtual; do
-        sennit run $way -n 2 /tmp/$mpi >/tmp/said
-        [ $(grep -c ': well' /tmp/said) = 2 ]
+    mpicc.$mpi -fopenmp tests/tools/programs/installed.c $(pkg-config --cflags --libs sennit sennit-$mpi) -o /tmp/$mpi
+    MPICH_CC=$clang OMPI_CC=$clang mpicc.$mpi -O2 -std=c11 -D_GNU_SOURCE -fopenmp -fPIE -pie -Iapps/suite \
+    apps/cholesky/*.c apps/suite/*.c -lopenblas -lm -o /tmp/cholesky-$mpi
+    for sennit in sennit /tmp/archive/bin/sennit; do
+        for way in '' --virtual --virtual=fibers; do
+            echo $sennit $way, $mpi
+            $sennit run $way -n 2 /tmp/$mpi >/tmp/said
+            [ $(grep -c ': well' /tmp/said) = 2 ]
+            $sennit run $way -n 2 --threads 2 /tmp/cholesky-$mpi --n 1024 --block 128
+        done
     done
 done
 apt-get purge -y -qq sennit >/dev/null
-! find / -xdev -path /proc -prune -o -path /src -prune -o -name '*sennit*' -print | grep .
+! find / -xdev -path /proc -prune -o -path /src -prune -o -path /tmp -prune -o -name '*sennit*' -print | grep .
 """
+TESTS = "export DEBIAN_FRONTEND=noninteractive; apt-get install -y -qq git >/dev/null && ./dev test"
+TITLES = {"demo": "`./dev demo`", "package": "the package", "tests": "`./dev test`"}
 VERSIONS = {"GCC": "gcc -dumpfullversion", "MPICH": "mpichversion -v", "Open MPI": "mpiexec.openmpi --version",
-            "Clang": "clang-19 --version", "glibc": "ldd --version"}
+            "Clang": "clang-19 --version || clang --version", "glibc": "ldd --version"}
 
 
 def give_up(why):
     print(f"nothing is tested on other systems: {why}")
     sys.exit(SKIPPED)
+
+
+class Missing(Exception):
+    """This system cannot be had here."""
 
 
 class System:
@@ -70,18 +94,19 @@ class System:
                 part.rename(self.root)
             else:
                 shutil.rmtree(part, ignore_errors=True)
-                give_up(f"debootstrap of {self.name}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
+                raise Missing(f"debootstrap: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
         shutil.rmtree(self.source, ignore_errors=True)
-        self.source.mkdir(parents=True)
-        files = subprocess.run(["git", "-C", repository, "archive", "HEAD"], check=True, capture_output=True).stdout
-        subprocess.run(["tar", "-x", "-C", self.source], input=files, check=True)
-        for package in packages.glob("*.deb"):
-            shutil.copy(package, self.source / "sennit.deb")
+        subprocess.run(["git", "clone", "-q", "--no-hardlinks", repository, self.source], check=True)
+        for pattern, name in (("*.deb", "sennit.deb"), ("*[0-9].tar.gz", "sennit.tar.gz")):
+            for package in packages.glob(pattern):
+                shutil.copy(package, self.source / name)
         (self.root / "src").mkdir(exist_ok=True)
         shutil.copy("/etc/resolv.conf", self.root / "etc" / "resolv.conf")
+        # MPICH asks for the address of this machine.
+        (self.root / "etc" / "hosts").write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
         done = self.run("apt-get update -qq -o APT::Update::Error-Mode=any")
         if done.returncode != 0:
-            give_up(f"apt-get update in {self.name}: {(done.stdout.strip().splitlines() or ['no reason'])[-1]}")
+            raise Missing(f"apt-get update: {(done.stdout.strip().splitlines() or ['no reason'])[-1]}")
 
     def run(self, command, to=subprocess.PIPE):
         return subprocess.run(["nice", "unshare", "--mount", "--propagation", "private", "bash", "-c", ENTER, "enter",
@@ -113,6 +138,7 @@ def main():
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--systems", default="bookworm,trixie")
     parser.add_argument("--steps", default="demo,package")
+    parser.add_argument("--arguments", default="")
     options = parser.parse_args()
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         give_up("debootstrap, and root, are needed")
@@ -124,14 +150,20 @@ def main():
         shutil.rmtree(packages, ignore_errors=True) # may have those of other versions
         subprocess.run([options.source / "packaging" / "package.py", "--build", options.build, "--output", packages],
                        check=True)
-    commands = {"demo": "./dev demo", "package": PACKAGE.format(deb="/src/sennit.deb")}
+    commands = {"demo": "./dev demo", "package": PACKAGE, "tests": f"{TESTS} {options.arguments}"}
     rows = []
     for name in options.systems.split(","):
         system = System(name, options.work.absolute())
-        system.make(options.source, packages)
+        try:
+            system.make(options.source, packages)
+        except Missing as why:
+            print(f"Debian {name} is not tested: {why}")
+            continue
         results = [system.step(step, commands[step]) for step in steps]
         rows.append([f"Debian {name}", *system.versions().values(), *results])
-    titles = ["system", *VERSIONS, *("`./dev demo`" if step == "demo" else "the package" for step in steps)]
+    if not rows:
+        sys.exit(SKIPPED)
+    titles = ["system", *VERSIONS, *(TITLES[step] for step in steps)]
     for row in (titles, ["---"] * len(titles), *rows):
         print("| " + " | ".join(row) + " |")
     sys.exit(1 if any("FAILS" in row for row in rows) else 0)
