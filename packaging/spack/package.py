@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A recipe for Spack: put it into packages/sennit/ of a repository of yours (`spack repo create`).
+# A recipe for Spack 1.0 and later: put it into packages/sennit/ of a repository of yours (`spack repo create`).
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
 from spack.package import *
 
 
