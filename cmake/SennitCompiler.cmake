@@ -35,6 +35,13 @@ if(SENNIT_SANITIZE)
     target_link_options(sennit_options INTERFACE ${SENNIT_SANITIZE_FLAGS})
 endif()
 
+# A library that programs link: its functions have versions.
+function(sennit_with_versions target)
+    set(versions ${CMAKE_SOURCE_DIR}/packaging/sennit.map)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${versions})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${versions})
+endfunction()
+
 # What most files of the runtime include: to read <atomic> alone is half of what a small one costs. Files include
 # it nevertheless: a compiler cache keeps no object that was made with a precompiled header, so there is none then.
 set(SENNIT_OFTEN_INCLUDED <algorithm> <atomic> <cerrno> <cstdint> <cstdio> <cstdlib> <cstring> <new> <utility>
