@@ -8,7 +8,8 @@
 #     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-balance-mpich.pc, ...
 #     lib/cmake/Sennit/                 find_package(Sennit)
 #     include/sennit/  share/sennit/  share/doc/sennit/
-#     share/man/                        sennit(1), and sennit-options(7), the environment variables
+#     share/man/                        sennit(1), a page for each command, and sennit-options(7), the environment
+#                                       variables, which sennit(7) is another name for
 #     share/bash-completion/  share/zsh/  share/fish/   completions
 #     share/sennit/modulefiles/         for Environment Modules and Lmod
 #
@@ -57,18 +58,24 @@ foreach(module sennit sennit-launchers)
 endforeach()
 
 # What the command says of itself, from the tables that it reads: words that it is called with, a file and its folder.
-foreach(text "doctor;--options=man|sennit-options.7|man/man7" "describe;man|sennit.1|man/man1"
-             "describe;bash|sennit|bash-completion/completions" "describe;zsh|_sennit|zsh/site-functions"
-             "describe;fish|sennit.fish|fish/vendor_completions.d")
-    string(REPLACE "|" ";" text "${text}")
+set(texts "doctor,--options=man|sennit-options.7|man/man7" "describe,man|sennit.1|man/man1"
+          "describe,bash|sennit|bash-completion/completions" "describe,zsh|_sennit|zsh/site-functions"
+          "describe,fish|sennit.fish|fish/vendor_completions.d")
+foreach(command run python exec pool top doctor simulate report bench cc describe)
+    list(APPEND texts "describe,man,${command}|sennit-${command}.1|man/man1")
+endforeach()
+foreach(text ${texts})
+    string(REPLACE "|" ";" text ${text})
     list(POP_BACK text folder name)
-    list(JOIN text "\" \"" words)
+    string(REPLACE "," "\" \"" words ${text})
     set(file ${CMAKE_BINARY_DIR}/described/${name})
     install(CODE "execute_process(COMMAND \"$<TARGET_FILE:sennit>\" \"${words}\" OUTPUT_FILE \"${file}\"
                                   COMMAND_ERROR_IS_FATAL ANY)")
     install(FILES ${file} DESTINATION share/${folder})
 endforeach()
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/described)
+file(WRITE ${CMAKE_BINARY_DIR}/described/sennit.7 ".so man7/sennit-options.7\n")
+install(FILES ${CMAKE_BINARY_DIR}/described/sennit.7 DESTINATION share/man/man7)
 
 # sennit.pc has the headers and the runtime; one for each MPI has TAMPI, MPIX and continuations.
 function(sennit_install_pc name library requires description)

@@ -4,6 +4,7 @@
 
 Usage: describe_test.py SENNIT"""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,8 +28,8 @@ CASES = [
 ]
 
 
-def described(form):
-    return subprocess.run([SENNIT, "describe", form], check=True, capture_output=True, text=True).stdout
+def described(*words):
+    return subprocess.run([SENNIT, "describe", *words], check=True, capture_output=True, text=True).stdout
 
 
 def offered_by_bash(words, folder):
@@ -79,19 +80,49 @@ def test_zsh_reads_it():
         assert done.stdout == "_sennit\n" and not done.stderr, done
 
 
-def test_man_reads_it():
-    text = described("man")
-    for part in (".TH SENNIT 1\n", ".SS sennit pool start\n", ".B \\-n, \\-\\-ranks RANKS\n"):
-        assert part in text, part
-    if not is_here("groff"):
-        return
-    done = subprocess.run(["groff", "-man", "-ww", "-z"], input=text, capture_output=True, text=True, check=True)
-    assert not done.stderr, done.stderr
+def commands():
+    """that `sennit help` lists"""
+    told = subprocess.run([SENNIT, "help"], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"^  ([a-z]+)(?:, \w+)?  +\w", told.split("Subcommands:")[1], re.MULTILINE)
 
 
-def test_another_shell_is_refused():
-    done = subprocess.run([SENNIT, "describe", "tcsh"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "bash, zsh, fish or man" in done.stderr, done
+def test_each_command_has_a_page_with_its_options():
+    assert {"run", "pool", "simulate", "cc"} <= set(commands()), commands()
+    overview = described("man")
+    for name in commands():
+        text = described("man", name)
+        assert text.startswith(f'.TH SENNIT\\-{name.upper()} 1 "" "Sennit '), (name, text[:80])
+        assert f"\n.BR sennit\\-{name} (1)\n" in overview, name
+        if name in ("bench", "cc"):  # what they start tells its options
+            continue
+        helps = subprocess.run([SENNIT, name, "--help-all" if name == "simulate" else "--help"], check=True,
+                               capture_output=True, text=True).stdout
+        for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", helps, re.MULTILINE):
+            assert option.replace("-", "\\-") in text or option == "--help-all", (name, option)
+    for name, part in (("pool", ".SH pool start\n.B sennit pool start\n[\\fIoptions\\fR] \\fIname\\fR\n"),
+                       ("run", '.BR "\\-n, \\-\\-ranks" " \\fIRANKS\\fR"\n'), ("run", ".SS For experts\n"),
+                       ("run", '.BR "\\-\\-hostfile, '), ("report", "\\fIfolder\\fR...\n"),
+                       ("simulate", ".SH simulate cholesky\n")):
+        assert part in described("man", name), (name, part)
+
+
+def test_man_reads_the_pages():
+    pages = [described("man", *words) for words in ([], *([name] for name in commands()))]
+    pages.append(subprocess.run([SENNIT, "doctor", "--options=man"], check=True, capture_output=True, text=True).stdout)
+    for program in (["groff", "-man", "-ww", "-z"], ["mandoc", "-T", "lint", "-W", "warning"]):
+        if not is_here(program[0]):
+            continue
+        for text in pages:
+            done = subprocess.run(program, input=text, capture_output=True, text=True, check=False)
+            told = [line for line in (done.stdout + done.stderr).splitlines() if "missing date" not in line]
+            assert not told, (text[:60], told)
+
+
+def test_what_has_no_page_is_refused():
+    for words, wanted in ((["tcsh"], "bash, zsh, fish or man"), (["man", "shell"], "'shell' is no command"),
+                          (["bash", "run"], "sennit describe man run")):
+        done = subprocess.run([SENNIT, "describe", *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and wanted in done.stderr, done
 
 
 if __name__ == "__main__":

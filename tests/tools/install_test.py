@@ -6,6 +6,7 @@ each other, and programs built against it run. Stripped, it is small; and it can
 Usage: install_test.py CMAKE BUILD-FOLDER MPI=MPICC... (compiler wrappers)"""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,15 @@ def test_a_moved_installation_is_whole():
             assert name in found, (name, found)
             path = os.path.realpath(os.path.join(installed.home, name))
             assert path.startswith(installed.home), path
+        # `man sennit` leads to a page of each command.
+        with open(os.path.join(installed.home, "share/man/man1/sennit.1"), encoding="utf-8") as file:
+            pages = re.findall(r"^\.BR (sennit\S+) \((\d)\)", file.read(), re.MULTILINE)
+        assert len(pages) > 20, pages
+        for name, section in pages:
+            name = name.replace("\\", "")
+            assert f"share/man/man{section}/{name}.{section}" in found, name
+        with open(os.path.join(installed.home, "share/man/man7/sennit.7"), encoding="utf-8") as file:
+            assert file.read() == ".so man7/sennit-options.7\n"
 
 
 def test_the_manual_has_the_variables_of_every_table():

@@ -161,7 +161,8 @@ def test_debians_package_has_the_same():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["dpkg-deb", "-x", deb, folder], check=True)
         usr = pathlib.Path(folder) / "usr"
-        for name in ("share/doc/sennit/copyright", "share/man/man1/sennit.1.gz", "share/man/man7/sennit-options.7.gz",
+        for name in ("share/doc/sennit/copyright", "share/man/man1/sennit.1.gz", "share/man/man1/sennit-run.1.gz",
+                     "share/man/man7/sennit-options.7.gz", "share/man/man7/sennit.7.gz",
                      "share/bash-completion/completions/sennit", "lib/sennit/omp/libgomp.so.1"):
             assert (usr / name).exists(), name
         # /usr/bin needs no module.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe.h"
 
+#include "common/command_text.h"
 #include "common/elf_image.h"
 #include "common/failure.h"
 #include "launch/launcher_options.h"
@@ -16,25 +17,6 @@
 namespace sennit::tool {
 namespace {
 
-struct OptionText {
-    std::vector<std::string> names; // with their dashes
-    std::string value;              // what its value is called; empty: it has none
-    bool takes_next = false;        // the next word is its value; else --name=value only
-    std::string help;
-    std::vector<std::string> choices; // of its value; empty: any
-};
-
-struct CommandText {
-    std::string path; // "run", "pool start"
-    std::string help;
-    std::vector<OptionText> options;
-    std::vector<std::string> inner;      // names of commands in it
-    bool takes_program = false;          // a program with its arguments follows the options
-    std::vector<OptionText> of_launcher; // mpiexec's, which it takes, too
-
-    bool is_inner() const { return path.find(' ') != std::string::npos; }
-};
-
 std::vector<std::string> choices_of(const std::string &command, const std::string &name) {
     if (name == "--policy")
         return command == "pool start" ? known_pool_policies() : known_policies();
@@ -46,21 +28,6 @@ std::vector<std::string> choices_of(const std::string &command, const std::strin
         return {"fibers", "processes"};
     return name == "--options" ? std::vector<std::string>{"text", "markdown", "man"}
                                : std::vector<std::string>();
-}
-
-OptionText text_of(const std::string &command, const CLI::Option &option) {
-    OptionText text;
-    for (const std::string &name : option.get_snames())
-        text.names.push_back("-" + name);
-    for (const std::string &name : option.get_lnames())
-        text.names.push_back("--" + name);
-    if (option.get_items_expected_max() > 0)
-        text.value = option.get_type_name();
-    text.takes_next = option.get_items_expected_min() > 0;
-    text.help = option.get_description();
-    if (!text.names.empty())
-        text.choices = choices_of(command, text.names.back());
-    return text;
 }
 
 std::vector<OptionText> launcher_texts() {
@@ -82,28 +49,15 @@ std::vector<OptionText> launcher_texts() {
     return texts;
 }
 
-std::vector<const CLI::App *> commands_in(const CLI::App &app) {
-    return app.get_subcommands([](const CLI::App *) { return true; });
-}
-
-void add_commands(const CLI::App &app, const std::string &prefix, std::vector<CommandText> &to) {
-    for (const CLI::App *const command : commands_in(app)) {
-        if (command->get_group().empty())
-            continue;
-        CommandText text;
-        text.path = prefix + command->get_name();
-        text.help = command->get_description();
-        for (const CLI::Option *const option : command->get_options())
-            if (!option->get_group().empty() && !option->get_positional())
-                text.options.push_back(text_of(text.path, *option));
-        for (const CLI::App *const inner : commands_in(*command))
-            text.inner.push_back(inner->get_name());
-        text.takes_program = command->get_option_no_throw("--mpi") != nullptr;
-        if (command->get_option_no_throw("--one-world"))
-            text.of_launcher = launcher_texts();
-        to.push_back(text);
-        add_commands(*command, text.path + " ", to);
-    }
+// With what the tables of CLI11 do not have.
+std::vector<CommandText> completed(std::vector<CommandText> commands) {
+    for (CommandText &command : commands)
+        for (OptionText &option : command.options) {
+            option.choices = choices_of(command.path, option.names.back());
+            if (option.names.back() == "--one-world")
+                command.of_launcher = launcher_texts();
+        }
+    return commands;
 }
 
 std::string replaced(std::string_view text, std::string_view characters, std::string_view before) {
@@ -292,47 +246,26 @@ void print_fish(const std::vector<CommandText> &commands) {
     }
 }
 
-// In roff a dash is a minus, and a line must begin neither with a dot nor with a quote.
-std::string man_text(const std::string &text) {
-    const std::string result = replaced(text, "\\-", "\\");
-    return result.starts_with('.') || result.starts_with('\'') ? "\\&" + result : result;
-}
-
-void print_man(const std::vector<CommandText> &commands) {
-    fmt::print(".TH SENNIT 1\n.SH NAME\nsennit \\- runs unmodified MPI + OpenMP programs as one\n"
-               ".SH SYNOPSIS\n.B sennit\n.I command\n[\\fIoptions\\fR] [\\fIprogram\\fR "
-               "[\\fIarguments\\fR]]\n.SH COMMANDS\n");
-    for (const CommandText &command : commands) {
-        fmt::print(".SS sennit {}\n{}\n", command.path, man_text(command.help));
-        for (const OptionText &option : command.options)
-            fmt::print(
-                ".TP\n.B {}{}{}\n{}\n", man_text(fmt::format("{}", fmt::join(option.names, ", "))),
-                option.value.empty() ? "" : " ", man_text(option.value), man_text(option.help));
-        if (!command.of_launcher.empty())
-            fmt::print(".PP\nOptions of mpiexec, too: see\n.BR sennit\\-options (7).\n");
-    }
-    fmt::print(
-        ".SH EXIT STATUS\nThat of the program; 128 + S if signal S ended a rank or the job "
-        "was interrupted by it; 2 if Sennit refuses to start it, and one line on stderr says "
-        "why.\n.SH SEE ALSO\n.BR sennit\\-options (7)\n");
-}
-
 struct Form {
     const char *name;
     void (*print)(const std::vector<CommandText> &commands);
 };
-constexpr Form forms[] = {
-    {"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}, {"man", print_man}};
+constexpr Form forms[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
 
 } // namespace
 
-int describe(const CLI::App &app, const std::string &name) {
+int describe(const CLI::App &app, const std::string &name, const std::string &command) {
+    const std::vector<CommandText> commands = completed(commands_of(app));
+    if (name == "man") {
+        print_man(commands, command);
+        return 0;
+    }
     const auto *const form = std::find_if(std::begin(forms), std::end(forms),
                                           [&](const Form &one) { return one.name == name; });
     if (form == std::end(forms))
         fail("'{}' is unknown: sennit describe bash, zsh, fish or man", name);
-    std::vector<CommandText> commands;
-    add_commands(app, "", commands);
+    if (!command.empty())
+        fail("a command may be named for man alone: sennit describe man {}", command);
     form->print(commands);
     return 0;
 }

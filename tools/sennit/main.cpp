@@ -82,7 +82,7 @@ class Command {
     CLI::App *top_ = nullptr;
     TopRequest top_request_;
     CLI::App *describe_ = nullptr;
-    std::string described_form_;
+    std::string described_form_, described_command_;
     CLI::App *report_ = nullptr;
     sennit::report::ReportSpec report_spec_;
 };
@@ -123,6 +123,8 @@ Command::Command()
         "describe", "these commands and options, for the completion of a shell or as man page: "
                     "source <(sennit describe bash)");
     describe_->add_option("form", described_form_, "bash, zsh, fish or man")->required();
+    describe_->add_option("command", described_command_,
+                          "whose man page: sennit describe man run is sennit-run(1)");
     for (const char *name : {"c++", "ftn"})
         app_.add_subcommand(name, "as sennit cc, for C++ and Fortran")->group("");
 }
@@ -243,7 +245,7 @@ int Command::run(int count, char **arguments) {
     words = in_full(app_, std::move(words));
     if (words[0] == "bench")
         run_bench({words.begin() + 1, words.end()}, Installation::locate());
-    if (words[0] == "simulate")
+    if (words[0] == "simulate" || words == std::vector<std::string>{"describe", "man", "simulate"})
         become_simulator(arguments);
     if (is_compiler_command(words[0]))
         run_compiler(words, Installation::locate());
@@ -283,7 +285,7 @@ int Command::start_chosen() {
     if (*pool_stop_)
         return stop_pool(pool_request_);
     if (*describe_)
-        return describe(app_, described_form_);
+        return describe(app_, described_form_, described_command_);
     if (*top_)
         return run_top(top_request_);
     if (*report_) {

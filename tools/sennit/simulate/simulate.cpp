@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/simulate.h"
 
+#include "common/command_text.h"
 #include "common/failure.h"
 #include "common/installation.h"
 #include "common/result_file.h"
@@ -581,6 +582,10 @@ int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
         CLI::App app("", "sennit");
         app.set_help_all_flag("--help-all", "help of every workload");
         Simulate simulate(app, fabric);
+        if (std::string_view(count > 1 ? arguments[1] : "") == "describe") { // man simulate
+            print_man(commands_of(app), "simulate");
+            return after_output(0);
+        }
         try {
             app.parse(count, arguments);
         } catch (const CLI::Success &success) {
