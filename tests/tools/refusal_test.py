@@ -43,6 +43,23 @@ def test_wrong_options_are_refused():
     refused(["frobnicate", ranks], "sennit: ")
 
 
+def test_a_misspelt_word_is_named_with_the_one_that_is_meant():
+    for words, reason in ((["dcotor"], "'dcotor' is no command of sennit (do you mean 'doctor'?): use run, python"),
+                          (["help", "repotr"], "(do you mean 'report'?)"),
+                          (["hostname"], "a program is started by sennit run hostname"),
+                          (["pool"], "sennit pool what? use start, ls, move, stop"),
+                          (["pool", "strat", "a"], "'strat' is no command of sennit pool (do you mean 'start'?)"),
+                          (["pool", "start"], "name is required: see sennit pool start --help"),
+                          (["report"], "folder is required: see sennit report --help"),
+                          (["report", "t", "--htlm=p"], "'--htlm=p' (do you mean '--html'?): see sennit report --help"),
+                          (["run", "--thread", "2", "x"], "'--thread' (do you mean '--threads'?): see sennit run --help. An"),
+                          (["run", "--nothing-like-it", "x"], "'--nothing-like-it': see sennit run --help"),
+                          (["exec", "--polcy", "fa", "x"], "(do you mean '--policy'?): see sennit exec --help"),
+                          (["doctor", "--piid", "1"], "(do you mean '--pid'?): see sennit doctor --help"),
+                          (["exec"], "no program given: sennit exec [options]")):
+        refused(words, reason)
+
+
 def test_options_of_mpiexec_are_named_as_such():
     ranks = at("ranks.mpich")
     for word in ("-host", "-hosts", "-hf", "-machinefile", "-f", "-ppn", "-x", "--host", "--map-by", "--bind-to=core"):

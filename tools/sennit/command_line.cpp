@@ -2,6 +2,7 @@
 #include "command_line.h"
 
 #include "common/failure.h"
+#include "common/nearest.h"
 #include "common/shell_text.h"
 #include "launch/policy.h"
 
@@ -25,6 +26,14 @@ Exit code: that of the program; 128 + S if signal S ended a rank or the job was 
 2 if Sennit refuses to start it (one line on stderr says why).
 The runtime's own options: sennit doctor --options. SENNIT_HOME: where Sennit's lib/ is.)";
 
+std::string meant_option(const CLI::App &command, const std::string &word) {
+    std::vector<std::string> names;
+    for (const CLI::Option *const option : command.get_options())
+        for (const std::string &name : option->get_lnames())
+            names.push_back("--" + name);
+    return meant_instead(word.substr(0, word.find('=')), names);
+}
+
 namespace {
 
 constexpr int most_ranks = 1000000;
@@ -34,11 +43,14 @@ constexpr const char *default_trace = "sennit-trace";
 constexpr const char *virtual_processes = "processes"; // --virtual alone
 constexpr const char *virtual_fibers = "fibers";
 
-[[noreturn]] void refuse_option(const std::string &word) {
-    fail("unknown option '{}': see sennit run --help. An option of mpiexec that is not there is "
-         "handed "
-         "on by --mpiexec '{}'",
-         word, word);
+[[noreturn]] void refuse_option(const CLI::App &command, const std::string &word) {
+    const bool starts_job = command.get_option_no_throw("--one-world") != nullptr;
+    fail("unknown option '{}'{}: see sennit {} --help{}", word, meant_option(command, word),
+         command.get_name(),
+         starts_job ? fmt::format(". An option of mpiexec that is not there is handed on by "
+                                  "--mpiexec '{}'",
+                                  word)
+                    : "");
 }
 
 bool is_file(const std::string &word) {
@@ -104,7 +116,7 @@ LauncherWord take_launcher_option(const CLI::App &command, const std::vector<std
     const std::string &typed = words[at];
     auto word = read_launcher_option(words, at);
     if (!word)
-        refuse_option(typed);
+        refuse_option(command, typed);
     if (!command.get_option_no_throw("-n"))
         fail("'{}' is an option of mpiexec: write it in front of sennit {}, mpiexec {} ... "
              "sennit {} ./app",
@@ -145,6 +157,7 @@ bool starts_program(std::vector<std::string> words, std::size_t at) {
 
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words) {
     CommandLine line;
+    line.command = command.get_name();
     std::size_t at = 0;
     for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
         name_ranks_as_ours(words[at]);
@@ -381,7 +394,7 @@ JobSpec RunOptions::apart(std::vector<std::string> words,
 
 JobSpec RunOptions::spec(const CommandLine &line) const {
     if (line.program.empty())
-        fail("no program given: sennit run [options] ./app [arguments]");
+        fail("no program given: sennit {} [options] ./app [arguments]", line.command);
     CommandLine first = line;
     const std::vector<std::vector<std::string>> others = take_other_programs(first.program);
     if (first.program.empty())

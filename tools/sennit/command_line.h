@@ -14,6 +14,7 @@
 namespace sennit::tool {
 
 struct CommandLine {
+    std::string command;              // run, exec, ...
     std::vector<std::string> options; // for CLI11
     std::vector<LauncherWord> launcher_options;
     std::vector<std::string> program; // with its arguments
@@ -21,6 +22,9 @@ struct CommandLine {
 
 // `words` follow the name of `command`. Throws Failure for an option that it does not have.
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words);
+
+// " (do you mean '--threads'?)" for an option that `command` does not have, if it has one like it.
+std::string meant_option(const CLI::App &command, const std::string &word);
 
 // "./a x : -n 2 ./b y": the first program with its arguments stays in `words`. The others are
 // returned, each from its options on. A ':' without a number of ranks (-n 2, -n2, -np 2) among

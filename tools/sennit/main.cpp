@@ -4,6 +4,7 @@
 #include "command_line.h"
 #include "common/failure.h"
 #include "common/installation.h"
+#include "common/nearest.h"
 #include "common/standard_output.h"
 #include "describe.h"
 #include "inspect/commands.h"
@@ -20,6 +21,7 @@
 #include "base/printable.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -209,6 +211,50 @@ void Command::parse(std::vector<std::string> words) {
     app_.parse(std::move(words));
 }
 
+// The command that the first words name, and those words: "sennit pool start".
+struct Named {
+    const CLI::App *command;
+    std::string words = "sennit";
+};
+
+// CLI11 would only say that a command is required.
+Named named_command(const CLI::App &app, const std::vector<std::string> &words) {
+    Named named{&app};
+    for (std::size_t at = 0; at == words.size() || !words[at].starts_with('-'); ++at) {
+        std::vector<std::string> names;
+        const CLI::App *next = nullptr;
+        for (const CLI::App *const inner : named.command->get_subcommands(
+                 [](const CLI::App *one) { return !one->get_group().empty(); })) {
+            names.push_back(inner->get_name());
+            if (at < words.size() && inner->check_name(words[at]))
+                next = inner;
+        }
+        if (names.empty())
+            break;
+        const std::string known = fmt::format("{}", fmt::join(names, ", "));
+        if (at == words.size())
+            fail("{} what? use {}", named.words, known);
+        if (!next)
+            fail("'{}' is no command of {}{}: use {}{}", words[at], named.words,
+                 meant_instead(words[at], names), known,
+                 at == 0 ? fmt::format("; a program is started by sennit run {}", words[at]) : "");
+        named.words += " " + words[at];
+        named.command = next;
+    }
+    return named;
+}
+
+[[noreturn]] void refuse(const CLI::ParseError &error, const Named &named,
+                         const std::vector<std::string> &words) {
+    const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    for (const std::string &word : words)
+        if (is_extra && word.starts_with("--") &&
+            !named.command->get_option_no_throw(word.substr(0, word.find('='))))
+            fail("unknown option '{}'{}: see {} --help", word, meant_option(*named.command, word),
+                 named.words);
+    fail("{}: see {} --help", error.what(), named.words);
+}
+
 constexpr const char *first_steps =
     R"(Sennit runs unmodified MPI + OpenMP programs. In front of a program, or of what mpiexec is told:
 
@@ -249,12 +295,13 @@ int Command::run(int count, char **arguments) {
         become_simulator(arguments);
     if (is_compiler_command(words[0]))
         run_compiler(words, Installation::locate());
+    const Named named = named_command(app_, words);
     try {
         parse(words);
     } catch (const CLI::Success &success) {
         return app_.exit(success); // help and version
     } catch (const CLI::ParseError &error) {
-        fail("{}: see sennit --help-all", error.what());
+        refuse(error, named, words);
     }
     return start_chosen();
 }
