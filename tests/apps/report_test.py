@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -62,6 +63,39 @@ def persistent_requests(sennit, program):
         with open(name, encoding="utf-8") as file:
             profiles = json.load(file)["profiles"]
         assert sorted(profile["verdict"] for profile in profiles) == ["computes", "sends"], profiles
+
+
+def otf2(sennit, trace, tasks, messages):
+    """The archive has all tasks, calls and messages, as OTF2's own reader reads it."""
+    if not os.path.exists(os.path.join(os.path.dirname(sennit), "..", "lib", "sennit-otf2")):
+        _, said = run(sennit, "report", trace, "--otf2", "archive", code=2)
+        assert "libotf2-trace-dev" in said and said.count("\n") == 1, said
+        return
+    out, said = run(sennit, "report", trace, "--otf2", "archive")
+    assert "wrote archive/trace.otf2\n" in out and not said, (out, said)
+    _, said = run(sennit, "report", trace, "--otf2", "archive", code=2)
+    assert said == "sennit: archive is there already: name a folder that is not\n", said
+    _, said = run(sennit, "report", trace, "--otf2", "none/archive", code=2)
+    assert said == "sennit: cannot make none/archive: No such file or directory\n", said
+    if not shutil.which("otf2-print"):
+        print("otf2-print is not installed: the archive was not read")
+        return
+    events, said = run("otf2-print", "archive/trace.otf2")
+    assert not said, said
+    depth, entered = {}, 0
+    for kind, location, name in re.findall(r'^(ENTER|LEAVE) +(\d+) .*?Region: "([^"]*)"', events, re.M):
+        inside = depth.setdefault(location, [])
+        if kind == "ENTER":
+            inside.append(name)
+            entered += "MPI_" not in name and name != "program"
+        else:
+            assert inside.pop() == name, (location, name)
+    assert not any(depth.values()) and entered >= tasks, (depth, entered, tasks)
+    for kind in ("MPI_SEND", "MPI_RECV"):
+        assert len(re.findall(rf"^{kind} ", events, re.M)) == messages, (kind, messages)
+    defined, _ = run("otf2-print", "-G", "archive/trace.otf2")
+    for words in ("rank 0", "rank 1", "worker 1", "MPI 0", "MPI_COMM_WORLD"):
+        assert f'"{words}"' in defined, (words, defined)
 
 
 def main():
@@ -117,6 +151,7 @@ def main():
             fields = [int(field) for field in line.split(":")]
             assert fields[0] in (1, 2, 3) and len(fields) >= 8, line
         assert os.path.exists("paraver.pcf") and os.path.exists("paraver.row")
+        otf2(sennit, traces[0], tasks, numbers["receive"])
         with open("page.html", encoding="utf-8") as file:
             page = file.read()
         data = json.loads(re.search(r"const DATA = (.*);\n", page).group(1).replace("<\\/", "</"))

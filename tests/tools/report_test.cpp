@@ -392,6 +392,12 @@ class ReportFiles : public testing::Test {
     std::filesystem::path folder_;
 };
 
+TEST(ReportLanes, SpansThatOverlapAreOnDifferentLanes) {
+    EXPECT_EQ(lanes_of({}), std::vector<int>());
+    EXPECT_EQ(lanes_of({{0, 10}, {2, 4}, {3, 20}, {4, 5}, {10, 12}, {11, 11}, {11, 30}, {21, 22}}),
+              (std::vector<int>{0, 1, 2, 1, 0, 1, 1, 0}));
+}
+
 TEST_F(ReportFiles, ForPerfettoAProgramsNameMayBeNoText) {
     Job job;
     job.processes.push_back(make_process(0, 0));

@@ -2,7 +2,9 @@
 #include "analysis.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
 
 namespace sennit::report {
@@ -22,6 +24,24 @@ Window window_of_tasks(const Job &job) {
     if (window.begin == kNever || window.end <= window.begin)
         return {job.begin, std::max(job.begin, job.end)};
     return window;
+}
+
+std::vector<int> lanes_of(const std::vector<Window> &spans) {
+    std::priority_queue<std::pair<Ns, int>, std::vector<std::pair<Ns, int>>, std::greater<>> busy;
+    std::priority_queue<int, std::vector<int>, std::greater<>> free;
+    int lanes = 0;
+    std::vector<int> result;
+    for (const Window &span : spans) {
+        while (!busy.empty() && busy.top().first <= span.begin) {
+            free.push(busy.top().second);
+            busy.pop();
+        }
+        result.push_back(free.empty() ? lanes++ : free.top());
+        if (!free.empty())
+            free.pop();
+        busy.emplace(span.end, result.back());
+    }
+    return result;
 }
 
 Shares &Shares::operator+=(const Shares &other) {

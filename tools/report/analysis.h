@@ -94,6 +94,9 @@ std::vector<TaskKind> task_kinds(const Job &job);
 // The time between the send's begin and the receive's end of the messages, sorted.
 std::vector<Ns> message_times(const Job &job);
 
+// Rows for spans that may overlap: each gets the lowest one that is free. `spans`: by begin.
+std::vector<int> lanes_of(const std::vector<Window> &spans);
+
 // FA's passes over all priorities.
 struct PolicyWork {
     std::uint64_t passes = 0;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <queue>
 #include <set>
 
 namespace sennit::report {
@@ -66,27 +65,16 @@ class Writer {
                 if (interval.state == State::task)
                     write_task(process, thread, interval);
         }
-        // The lowest lane that is free.
-        std::priority_queue<std::pair<Ns, int>, std::vector<std::pair<Ns, int>>, std::greater<>>
-            busy;
-        std::priority_queue<int, std::vector<int>, std::greater<>> free;
-        int lanes = 0;
-        for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
-            const Call &call = process.calls[c];
-            while (!busy.empty() && busy.top().first <= call.begin) {
-                free.push(busy.top().second);
-                busy.pop();
-            }
-            int lane = lanes;
-            if (free.empty()) {
-                name(process.rank, kFirstLane + lanes, "thread_name", fmt::format("MPI {}", lanes));
-                ++lanes;
-            } else {
-                lane = free.top();
-                free.pop();
-            }
-            busy.emplace(call.end, lane);
-            write_call(process, call, kFirstLane + lane);
+        std::vector<Window> spans;
+        for (const Call &call : process.calls)
+            spans.push_back({call.begin, call.end});
+        const std::vector<int> lanes = lanes_of(spans);
+        std::set<int> named;
+        for (std::size_t c = 0; c < lanes.size(); ++c) {
+            if (named.insert(lanes[c]).second)
+                name(process.rank, kFirstLane + lanes[c], "thread_name",
+                     fmt::format("MPI {}", lanes[c]));
+            write_call(process, process.calls[c], kFirstLane + lanes[c]);
         }
     }
 

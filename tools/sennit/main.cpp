@@ -44,6 +44,18 @@ using namespace sennit::tool;
     fail("{} cannot be started ({}): build it by ./dev build", program, std::strerror(errno));
 }
 
+// lib/sennit-otf2 needs a library that few machines have.
+[[noreturn]] void become_otf2_writer(std::string trace, std::string folder) {
+    std::string program = Installation::locate().library_folder() + "/sennit-otf2";
+    char *const arguments[] = {program.data(), trace.data(), folder.data(), nullptr};
+    std::fflush(stdout);
+    execv(program.c_str(), arguments);
+    if (errno == ENOENT)
+        fail("--otf2: this Sennit was built without libotf2: install libotf2-trace-dev, configure "
+             "and build again");
+    fail("{} cannot be started ({})", program, std::strerror(errno));
+}
+
 // Every subcommand with its options: made, parsed, then run.
 class Command {
   public:
@@ -87,6 +99,7 @@ class Command {
     std::string described_form_, described_command_;
     CLI::App *report_ = nullptr;
     sennit::report::ReportSpec report_spec_;
+    std::string otf2_;
 };
 
 Command::Command()
@@ -194,6 +207,9 @@ void Command::add_report() {
                         "write the (first) run in Chrome's format, for ui.perfetto.dev");
     report_->add_option("--paraver", report_spec_.paraver,
                         "write the (first) run as PREFIX.prv, .pcf and .row");
+    report_->add_option("--otf2", otf2_,
+                        "write the (first) run into this new folder as an OTF2 archive, for Vampir "
+                        "and others");
     report_->add_flag("--check", report_spec_.check, "only say whether the traces are sound");
 }
 
@@ -337,7 +353,10 @@ int Command::start_chosen() {
         return run_top(top_request_);
     if (*report_) {
         signal(SIGXFSZ, SIG_IGN); // the call that makes a file too long says so
-        return sennit::report::run_report(report_spec_);
+        const int code = sennit::report::run_report(report_spec_);
+        if (code == 0 && !otf2_.empty())
+            become_otf2_writer(report_spec_.folders[0], otf2_);
+        return code;
     }
     return start_doctor();
 }

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// sennit-otf2 TRACE ARCHIVE: writes a trace as an OTF2 archive (Open Trace Format 2, score-p.org),
+// which Vampir and others read. `sennit report --otf2` becomes this program. It is apart because it
+// needs libotf2, which may be missing.
+//
+// A location group a rank, in it a location a worker, with the tasks and the program, and locations
+// "MPI 0", "MPI 1", ... with the operations of MPI. An operation is a region from its begin until
+// it is complete. Those that overlap are on different locations, for in OTF2 the regions of a
+// location are nested, and a task that waits for a message is suspended. Messages are between ranks
+// of one communicator, which has all of them.
+#include "report.h"
+#include "trace/replay.h"
+
+#include "base/printable.h"
+
+#include <fmt/format.h>
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <sys/stat.h>
+
+namespace sennit::report {
+namespace {
+
+using namespace trace;
+
+constexpr std::uint64_t kEventChunk = 1 << 20, kDefinitionChunk = 1 << 22; // bytes
+constexpr std::uint64_t kTicks = 1'000'000'000;                            // a second
+
+// Libotf2 tells of an error here before it returns it.
+OTF2_ErrorCode note_error(void *place, const char *, std::uint64_t, const char *,
+                          OTF2_ErrorCode code, const char *format, va_list words) {
+    char text[256];
+    std::vsnprintf(text, sizeof text, format, words);
+    std::string &error = *static_cast<std::string *>(place);
+    if (error.empty())
+        error = fmt::format("{} ({})", OTF2_Error_GetDescription(code), text);
+    return code;
+}
+
+OTF2_FlushType flush(void *, OTF2_FileType, OTF2_LocationRef, void *, bool) {
+    return OTF2_FLUSH;
+}
+
+// Numbers from 0, in the order in which names are asked for.
+class Names {
+  public:
+    struct Found {
+        std::uint32_t number;
+        bool is_new;
+    };
+    Found of(const std::string &name) {
+        const auto [at, is_new] =
+            numbers_.try_emplace(name, static_cast<std::uint32_t>(numbers_.size()));
+        return {at->second, is_new};
+    }
+
+  private:
+    std::map<std::string, std::uint32_t> numbers_;
+};
+
+class Archive {
+  public:
+    Archive(const Job &job, const std::string &folder) : job_(job) {
+        OTF2_Error_RegisterCallback(note_error, &error_);
+        archive_ = OTF2_Archive_Open(folder.c_str(), "trace", OTF2_FILEMODE_WRITE, kEventChunk,
+                                     kDefinitionChunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+        if (!archive_)
+            return;
+        static const OTF2_FlushCallbacks callbacks = {flush, nullptr};
+        OTF2_Archive_SetFlushCallbacks(archive_, &callbacks, nullptr);
+        OTF2_Archive_SetSerialCollectiveCallbacks(archive_);
+    }
+
+    // What went wrong first; empty if nothing did.
+    std::string write() {
+        if (!archive_)
+            return error_;
+        OTF2_Archive_OpenEvtFiles(archive_);
+        for (std::uint32_t p = 0; p < job_.processes.size(); ++p)
+            write_process(p);
+        OTF2_Archive_CloseEvtFiles(archive_);
+        OTF2_Archive_OpenDefFiles(archive_);
+        for (const Location &location : locations_)
+            OTF2_Archive_CloseDefWriter(archive_,
+                                        OTF2_Archive_GetDefWriter(archive_, location.number));
+        OTF2_Archive_CloseDefFiles(archive_);
+        write_definitions();
+        OTF2_Archive_Close(archive_);
+        return error_;
+    }
+
+  private:
+    struct Location {
+        std::uint64_t number;
+        std::uint32_t process;
+        std::string name;
+        std::uint64_t events;
+    };
+    struct Region {
+        std::string name;
+        OTF2_RegionRole role;
+        OTF2_Paradigm paradigm;
+    };
+
+    OTF2_TimeStamp time(Ns at) const {
+        return static_cast<OTF2_TimeStamp>(std::max<Ns>(0, at - job_.begin));
+    }
+
+    std::uint32_t region(const std::string &name, OTF2_RegionRole role, OTF2_Paradigm paradigm) {
+        const Names::Found found = region_names_.of(name);
+        if (found.is_new)
+            regions_.push_back({printable(name), role, paradigm});
+        return found.number;
+    }
+
+    // `events`(writer) writes those of the location.
+    template <class Events>
+    void add_location(std::uint32_t p, const std::string &name, const Events &events) {
+        Location location{locations_.size(), p, name, 0};
+        OTF2_EvtWriter *const writer = OTF2_Archive_GetEvtWriter(archive_, location.number);
+        events(writer);
+        OTF2_EvtWriter_GetNumberOfEvents(writer, &location.events);
+        OTF2_Archive_CloseEvtWriter(archive_, writer);
+        locations_.push_back(std::move(location));
+    }
+
+    void write_process(std::uint32_t p) {
+        const Process &process = job_.processes[p];
+        firsts_.push_back(locations_.size());
+        for (const ThreadModel &thread : process.threads)
+            if (thread.row >= 0)
+                add_location(p, fmt::format("worker {}", thread.row),
+                             [&](OTF2_EvtWriter *to) { write_worker(to, process, thread); });
+        std::vector<Window> spans;
+        for (const Call &call : process.calls)
+            spans.push_back({call.begin, std::max(call.begin, process.over(call))});
+        const std::vector<int> lanes = lanes_of(spans);
+        const int last = lanes.empty() ? 0 : *std::max_element(lanes.begin(), lanes.end());
+        for (int lane = 0; lane <= last; ++lane)
+            add_location(p, fmt::format("MPI {}", lane), [&](OTF2_EvtWriter *to) {
+                for (std::size_t c = 0; c < spans.size(); ++c)
+                    if (lanes[c] == lane)
+                        write_call(to, process, process.calls[c], spans[c]);
+            });
+    }
+
+    void write_worker(OTF2_EvtWriter *to, const Process &process, const ThreadModel &thread) {
+        for (const Interval &interval : thread.intervals) {
+            if (interval.state == State::outside)
+                continue;
+            const std::uint32_t number =
+                interval.state == State::task
+                    ? region(process.name(interval.task), OTF2_REGION_ROLE_TASK,
+                             OTF2_PARADIGM_OPENMP)
+                    : region("program", OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER);
+            OTF2_EvtWriter_Enter(to, nullptr, time(interval.begin), number);
+            OTF2_EvtWriter_Leave(to, nullptr, time(interval.end), number);
+        }
+    }
+
+    void write_call(OTF2_EvtWriter *to, const Process &process, const Call &call,
+                    const Window &span) {
+        const std::uint32_t number =
+            region(process.file.name_of(call.name), OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI);
+        OTF2_EvtWriter_Enter(to, nullptr, time(span.begin), number);
+        if (call.message != kNone) {
+            const Message &message = job_.messages[call.message];
+            const Call &send = job_.processes[message.from].calls[message.send];
+            const auto tag = static_cast<std::uint32_t>(std::max(0, send.tag));
+            if (call.direction == kSend)
+                OTF2_EvtWriter_MpiSend(to, nullptr, time(span.begin), message.to, 0, tag,
+                                       send.bytes);
+            else
+                OTF2_EvtWriter_MpiRecv(to, nullptr, time(span.end), message.from, 0, tag,
+                                       send.bytes);
+        }
+        OTF2_EvtWriter_Leave(to, nullptr, time(span.end), number);
+    }
+
+    // The number of a string, which is defined where it is first used.
+    OTF2_StringRef text(OTF2_GlobalDefWriter *to, const std::string &words) {
+        const Names::Found found = strings_.of(words);
+        if (found.is_new)
+            OTF2_GlobalDefWriter_WriteString(to, found.number, words.c_str());
+        return found.number;
+    }
+
+    void write_definitions() {
+        OTF2_GlobalDefWriter *const to = OTF2_Archive_GetGlobalDefWriter(archive_);
+        if (!to)
+            return;
+        OTF2_GlobalDefWriter_WriteClockProperties(to, kTicks, 0, time(job_.end) + 1,
+                                                  OTF2_UNDEFINED_TIMESTAMP);
+        define_ranks(to);
+        define_communicator(to);
+        const OTF2_StringRef nothing = text(to, "");
+        for (std::uint32_t i = 0; i < regions_.size(); ++i) {
+            const OTF2_StringRef name = text(to, regions_[i].name);
+            OTF2_GlobalDefWriter_WriteRegion(to, i, name, name, nothing, regions_[i].role,
+                                             regions_[i].paradigm, OTF2_REGION_FLAG_NONE, nothing,
+                                             0, 0);
+        }
+        OTF2_Archive_CloseGlobalDefWriter(archive_, to);
+    }
+
+    void define_ranks(OTF2_GlobalDefWriter *to) {
+        std::map<std::string, OTF2_SystemTreeNodeRef> nodes;
+        for (std::uint32_t p = 0; p < job_.processes.size(); ++p) {
+            const Process &process = job_.processes[p];
+            const std::string host = printable(process.file.header.host);
+            const auto [node, is_new] =
+                nodes.try_emplace(host, static_cast<OTF2_SystemTreeNodeRef>(nodes.size()));
+            if (is_new)
+                OTF2_GlobalDefWriter_WriteSystemTreeNode(to, node->second, text(to, host),
+                                                         text(to, "node"),
+                                                         OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+            OTF2_GlobalDefWriter_WriteLocationGroup(
+                to, p, text(to, fmt::format("rank {}", process.rank)),
+                OTF2_LOCATION_GROUP_TYPE_PROCESS, node->second, OTF2_UNDEFINED_LOCATION_GROUP);
+        }
+        for (const Location &location : locations_)
+            OTF2_GlobalDefWriter_WriteLocation(to, location.number, text(to, location.name),
+                                               OTF2_LOCATION_TYPE_CPU_THREAD, location.events,
+                                               location.process);
+    }
+
+    // Number 0. Its members are the processes, each by its first location.
+    void define_communicator(OTF2_GlobalDefWriter *to) {
+        const OTF2_StringRef nothing = text(to, ""), world = text(to, "MPI_COMM_WORLD");
+        std::vector<std::uint64_t> members;
+        for (std::uint64_t i = 0; i < firsts_.size(); ++i)
+            members.push_back(i);
+        const auto count = static_cast<std::uint32_t>(members.size());
+        OTF2_GlobalDefWriter_WriteGroup(to, 0, nothing, OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count,
+                                        firsts_.data());
+        OTF2_GlobalDefWriter_WriteGroup(to, 1, nothing, OTF2_GROUP_TYPE_COMM_GROUP,
+                                        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count,
+                                        members.data());
+        OTF2_GlobalDefWriter_WriteComm(to, 0, world, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+    }
+
+    const Job &job_;
+    OTF2_Archive *archive_ = nullptr;
+    std::string error_;
+    std::vector<Location> locations_;   // by number
+    std::vector<std::uint64_t> firsts_; // by process: its first location
+    std::vector<Region> regions_;       // by number
+    Names region_names_, strings_;
+};
+
+void convert(const std::string &trace, const std::string &folder) {
+    Job job = read_job(trace);
+    name_by_source(job);
+    constexpr mode_t kAll = 0777; // less what the umask takes
+    if (mkdir(folder.c_str(), kAll) != 0)
+        throw std::runtime_error(
+            errno == EEXIST ? fmt::format("{} is there already: name a folder that is not", folder)
+                            : fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
+    const std::string error = Archive(job, folder).write();
+    if (!error.empty())
+        throw std::runtime_error(fmt::format("cannot write {}: {}", folder, error));
+    fmt::print("wrote {}/trace.otf2\n", printable(folder));
+}
+
+} // namespace
+} // namespace sennit::report
+
+int main(int count, char **arguments) {
+    constexpr int kRefused = 2;
+    if (count != 3) {
+        std::fputs("usage: sennit-otf2 TRACE ARCHIVE: see sennit report --otf2\n", stderr);
+        return kRefused;
+    }
+    try {
+        sennit::report::convert(arguments[1], arguments[2]);
+        return std::fflush(stdout) == 0 ? 0 : 1;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "sennit: %s\n",
+                     sennit::printable(error.what(), sennit::Lines::many).c_str());
+        return kRefused;
+    }
+}
