@@ -60,6 +60,14 @@ def test_a_misspelt_word_is_named_with_the_one_that_is_meant():
         refused(words, reason)
 
 
+def test_a_misspelt_variable_is_named_and_does_no_harm():
+    for name, meant in (("POLCY", "POLICY"), ("TRACES", "TRACE"), ("MODE", None), ("POLICY", None)):
+        done = run_here("run", at("openmp-by-runpath"), env={**os.environ, "SENNIT_" + name: "fifo"})
+        wanted = (f"sennit: SENNIT_{name} is no variable of Sennit's (do you mean 'SENNIT_{meant}'?): "
+                  "see sennit doctor --options\n")
+        assert done.returncode == 0 and done.stderr == (wanted if meant else ""), (name, done)
+
+
 def test_options_of_mpiexec_are_named_as_such():
     ranks = at("ranks.mpich")
     for word in ("-host", "-hosts", "-hf", "-machinefile", "-f", "-ppn", "-x", "--host", "--map-by", "--bind-to=core"):

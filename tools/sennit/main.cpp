@@ -323,6 +323,7 @@ int Command::run(int count, char **arguments) {
 }
 
 int Command::start(const JobSpec &spec) {
+    warn_of_misspelt_variables();
     const int code = spec.apart ? run_apart(spec, Installation::locate())
                                 : run_program(spec, Installation::locate());
     if (spec.trace && !spec.dry_run)
@@ -368,6 +369,7 @@ int Command::start_doctor() {
         return print_symbol_commands(host_, other_user_);
     if (doctor_->count("--pid") > 0)
         examine_process(process_, other_user_, Installation::locate());
+    warn_of_misspelt_variables();
     return run_doctor(line_.program.empty() ? JobSpec() : doctor_options_.spec(line_));
 }
 

@@ -2,14 +2,19 @@
 #include "options.h"
 
 #include "common/failure.h"
+#include "common/nearest.h"
 #include "launch/launcher_options.h"
 
 #include "base/config.h"
+#include "base/printable.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <unistd.h>
+#include <vector>
 
 namespace sennit::tool {
 namespace {
@@ -154,12 +159,16 @@ constexpr Form forms[] = {
      ".SH {}\n", print_man, ".SH {}\n", print_call_man},
 };
 
-template <std::size_t count>
-void print_table(const Form &form, const char *title, const OptionRow (&rows)[count]) {
-    fmt::print(fmt::runtime(form.title), title);
-    for (const OptionRow &row : rows)
-        form.print(row);
-}
+// The tables, each with its title.
+struct Table {
+    const char *title;
+    std::span<const OptionRow> rows;
+};
+constexpr Table tables[] = {{"The OpenMP runtime", of_runtime},
+                            {"MPI", of_mpi},
+                            {"The injected network", of_network},
+                            {"Objects that move between ranks", of_objects},
+                            {"The command", of_command}};
 
 } // namespace
 
@@ -169,15 +178,32 @@ int print_options(const std::string &name) {
     if (form == std::end(forms))
         fail("--options '{}' is unknown: use text, markdown or man", name);
     fmt::print("{}", form->head);
-    print_table(*form, "The OpenMP runtime", of_runtime);
-    print_table(*form, "MPI", of_mpi);
-    print_table(*form, "The injected network", of_network);
-    print_table(*form, "Objects that move between ranks", of_objects);
-    print_table(*form, "The command", of_command);
+    for (const Table &table : tables) {
+        fmt::print(fmt::runtime(form->title), table.title);
+        for (const OptionRow &row : table.rows)
+            form->print(row);
+    }
     fmt::print(fmt::runtime(form->calls_title), calls);
     for (int i = 0; i < launcher_option_count; ++i)
         form->print_call(launcher_options[i]);
     return 0;
+}
+
+void warn_of_misspelt_variables() {
+    std::vector<std::string> known;
+    for (const Table &table : tables)
+        for (const OptionRow &row : table.rows)
+            known.emplace_back(row.variable);
+    constexpr std::string_view kOurs = "SENNIT_";
+    for (char **at = environ; *at; ++at) {
+        const std::string name = std::string(*at).substr(0, std::string_view(*at).find('='));
+        if (!name.starts_with(kOurs) || std::find(known.begin(), known.end(), name) != known.end())
+            continue;
+        if (const std::string meant = meant_instead(name, known, kOurs.size()); !meant.empty())
+            fmt::print(stderr,
+                       "sennit: {} is no variable of Sennit's{}: see sennit doctor --options\n",
+                       printable(name), meant);
+    }
 }
 
 } // namespace sennit::tool

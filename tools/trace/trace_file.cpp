@@ -325,8 +325,10 @@ TraceFolder read_folder(const std::filesystem::path &folder) {
     if (error)
         throw TraceError(shown(folder) + ": cannot be read: " + error.message());
     if (paths.empty())
-        throw TraceError(shown(folder) +
-                         ": no traces (rank-*.sennit) here: record them with sennit run --trace");
+        throw TraceError(
+            shown(folder) +
+            ": no traces (rank-*.sennit) here: record them with sennit run --trace. A run "
+            "without tasks, parallel regions and messages leaves none");
     std::sort(paths.begin(), paths.end());
     TraceFolder result;
     for (const auto &path : paths)

@@ -29,10 +29,11 @@ std::size_t distance(std::string_view from, std::string_view to) {
 
 } // namespace
 
-std::string meant_instead(std::string_view typed, const std::vector<std::string> &known) {
+std::string meant_instead(std::string_view typed, const std::vector<std::string> &known,
+                          std::size_t common) {
     constexpr std::size_t kLettersAnError = 3; // of a word: fewer are another word
     const std::string *nearest = nullptr;
-    std::size_t least = std::min<std::size_t>(2, typed.size() / kLettersAnError) + 1;
+    std::size_t least = std::min<std::size_t>(2, (typed.size() - common) / kLettersAnError) + 1;
     for (const std::string &word : known)
         if (const std::size_t steps = distance(typed, word); steps < least) {
             nearest = &word;

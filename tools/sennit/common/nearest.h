@@ -8,7 +8,9 @@
 
 namespace sennit::tool {
 
-// " (do you mean 'doctor'?)" for "dcotor", if `known` has that; empty if none of it is near.
-std::string meant_instead(std::string_view typed, const std::vector<std::string> &known);
+// " (do you mean 'doctor'?)" for "dcotor", if `known` has that; empty if none of it is near. The
+// first `common` letters say nothing: all words have them.
+std::string meant_instead(std::string_view typed, const std::vector<std::string> &known,
+                          std::size_t common = 0);
 
 } // namespace sennit::tool
