@@ -31,6 +31,7 @@ std::vector<int> lanes_of(const std::vector<Window> &spans) {
     std::priority_queue<int, std::vector<int>, std::greater<>> free;
     int lanes = 0;
     std::vector<int> result;
+    result.reserve(spans.size());
     for (const Window &span : spans) {
         while (!busy.empty() && busy.top().first <= span.begin) {
             free.push(busy.top().second);

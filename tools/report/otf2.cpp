@@ -21,6 +21,7 @@
 #include <cstdarg>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <sys/stat.h>
 
@@ -138,6 +139,7 @@ class Archive {
                 add_location(p, fmt::format("worker {}", thread.row),
                              [&](OTF2_EvtWriter *to) { write_worker(to, process, thread); });
         std::vector<Window> spans;
+        spans.reserve(process.calls.size());
         for (const Call &call : process.calls)
             spans.push_back({call.begin, std::max(call.begin, process.over(call))});
         const std::vector<int> lanes = lanes_of(spans);
@@ -233,9 +235,8 @@ class Archive {
     // Number 0. Its members are the processes, each by its first location.
     void define_communicator(OTF2_GlobalDefWriter *to) {
         const OTF2_StringRef nothing = text(to, ""), world = text(to, "MPI_COMM_WORLD");
-        std::vector<std::uint64_t> members;
-        for (std::uint64_t i = 0; i < firsts_.size(); ++i)
-            members.push_back(i);
+        std::vector<std::uint64_t> members(firsts_.size());
+        std::iota(members.begin(), members.end(), 0);
         const auto count = static_cast<std::uint32_t>(members.size());
         OTF2_GlobalDefWriter_WriteGroup(to, 0, nothing, OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                         OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count,

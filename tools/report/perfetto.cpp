@@ -66,6 +66,7 @@ class Writer {
                     write_task(process, thread, interval);
         }
         std::vector<Window> spans;
+        spans.reserve(process.calls.size());
         for (const Call &call : process.calls)
             spans.push_back({call.begin, call.end});
         const std::vector<int> lanes = lanes_of(spans);
