@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives.h"
 
+#include "rewriting.h"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
@@ -208,14 +210,11 @@ bool may_follow(const Collective &one, const CallBase &one_call, const Collectiv
 FunctionCallee library_function(Module &module, StringRef what, const Collective &collective,
                                 FunctionType *type, bool wide) {
     note_handles(module, wide);
-    FunctionCallee function = module.getOrInsertFunction(
+    return hidden_function(
+        module,
         ("sennit_pass_" + what + StringRef(collective.name).drop_front(StringRef("MPI_").size()))
             .str(),
         type);
-    auto *declared = cast<Function>(function.getCallee());
-    declared->setVisibility(GlobalValue::HiddenVisibility);
-    declared->setDSOLocal(true);
-    return function;
 }
 
 bool replace_collectives(Module &module) {

@@ -21,6 +21,8 @@ struct PointToPoint {
     static constexpr unsigned kBuffer = 0;
     static constexpr unsigned kCount = 1;
     static constexpr unsigned kDatatype = 2; // of all calls that have buffers
+    static constexpr unsigned kPeer = 3;
+    static constexpr unsigned kTag = 4;
     static constexpr unsigned kCommunicator = 5;
     static constexpr unsigned kStatus = 6; // of a receive
     unsigned arguments() const { return receives ? 7 : 6; }
@@ -30,8 +32,13 @@ struct PointToPoint {
 struct Exchange {
     static constexpr unsigned kSent = 0;
     static constexpr unsigned kSentCount = 1;
+    static constexpr unsigned kTo = 3;
+    static constexpr unsigned kSentTag = 4;
     static constexpr unsigned kReceived = 5;
     static constexpr unsigned kReceivedCount = 6;
+    static constexpr unsigned kFrom = 8;
+    static constexpr unsigned kReceivedTag = 9;
+    static constexpr unsigned kCommunicator = 10;
     static constexpr unsigned kStatus = 11;
     static constexpr unsigned kArguments = 12;
 };

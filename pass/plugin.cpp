@@ -3,7 +3,9 @@
 //
 //     before all     MPI's declarations say that blocking calls keep no pointer; static loops are
 //                    let go; Fortran's MPI calls are given C's shape
-//     in between     calls that end tasks are bound, others are batched and waited for later
+//     in between     calls that end tasks are bound; undeferred tasks that only exchange messages
+//                    are deferred, if the program is compiled for that; other calls are batched and
+//                    waited for later
 //     at the end     what is left of Fortran's calls becomes what it was; collective calls are
 //                    replaced, if the program is compiled for that; marks are written
 //
@@ -18,6 +20,7 @@
 #include "static_loops.h"
 #include "tail_binding.h"
 #include "task_entries.h"
+#include "undeferred.h"
 
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -65,6 +68,16 @@ class FortranCalls : public PassInfoMixin<FortranCalls> {
     }
 };
 
+class UndeferredTasks : public PassInfoMixin<UndeferredTasks> {
+  public:
+    static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+        if (!detaches_undeferred())
+            return PreservedAnalyses::all();
+        keep_undeferred_tasks(task_entries(module));
+        return PreservedAnalyses::none();
+    }
+};
+
 class LoopLending : public PassInfoMixin<LoopLending> {
   public:
     static PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager) {
@@ -97,6 +110,8 @@ class Transformation : public PassInfoMixin<Transformation> {
             Aliases aliases = aliases_of(*task, functions);
             changed |= bind_tail_calls(*task, aliases, remarks);
         }
+        if (detaches_undeferred())
+            changed |= detach(module, tasks, functions);
         for (Function &function : module) {
             if (function.isDeclaration() || function.hasOptNone() || !sends(function))
                 continue;
@@ -116,6 +131,22 @@ class Transformation : public PassInfoMixin<Transformation> {
     }
 
   private:
+    static bool detach(Module &module, const TaskEntries &tasks,
+                       FunctionAnalysisManager &functions) {
+        bool changed = false;
+        for (Function &function : module) {
+            if (function.isDeclaration() || function.hasOptNone())
+                continue;
+            Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
+            if (detach_undeferred_tasks(function, tasks,
+                                        functions.getResult<LoopAnalysis>(function), remarks)) {
+                functions.invalidate(function, PreservedAnalyses::none());
+                changed = true;
+            }
+        }
+        return changed;
+    }
+
     static Aliases aliases_of(Function &function, FunctionAnalysisManager &manager) {
         return {manager.getResult<AAManager>(function),
                 manager.getResult<DominatorTreeAnalysis>(function),
@@ -185,6 +216,7 @@ void add_passes(PassBuilder &builder) {
             return;
         passes.addPass(LoopLending());
         passes.addPass(FortranCalls());
+        passes.addPass(UndeferredTasks());
     });
     builder.registerOptimizerEarlyEPCallback(
         [](ModulePassManager &passes, OptimizationLevel level) {

@@ -11,6 +11,14 @@ namespace sennit::pass {
 
 using namespace llvm;
 
+FunctionCallee hidden_function(Module &module, StringRef name, FunctionType *type) {
+    FunctionCallee function = module.getOrInsertFunction(name, type);
+    auto *declared = cast<Function>(function.getCallee());
+    declared->setVisibility(GlobalValue::HiddenVisibility);
+    declared->setDSOLocal(true);
+    return function;
+}
+
 Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
     : module_(*function.getParent()), builder_(function.getContext()), compares_(compares) {
     BasicBlock &entry = function.getEntryBlock();
@@ -243,11 +251,9 @@ CallInst *Rewriting::call(StringRef name, ArrayRef<Value *> arguments, const Deb
     SmallVector<Type *, 8> types;
     for (const Value *argument : arguments)
         types.push_back(argument->getType());
-    FunctionCallee function = module_.getOrInsertFunction(
-        name, FunctionType::get(result ? result : builder_.getVoidTy(), types, /*isVarArg=*/false));
-    auto *declared = cast<Function>(function.getCallee());
-    declared->setVisibility(GlobalValue::HiddenVisibility);
-    declared->setDSOLocal(true);
+    FunctionCallee function = hidden_function(
+        module_, name,
+        FunctionType::get(result ? result : builder_.getVoidTy(), types, /*isVarArg=*/false));
     CallInst *made = builder_.CreateCall(function, arguments);
     made->setDebugLoc(where);
     return made;

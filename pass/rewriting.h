@@ -15,6 +15,10 @@
 
 namespace sennit::pass {
 
+// A function of libsennit-pass.a.
+llvm::FunctionCallee hidden_function(llvm::Module &module, llvm::StringRef name,
+                                     llvm::FunctionType *type);
+
 // What the rounds of loops touch: they go on from `memory` by `stride` bytes, `rounds` times.
 struct Rounds {
     llvm::Value *stride, *rounds; // of 64 bits

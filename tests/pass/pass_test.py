@@ -66,14 +66,14 @@ def fortran_command(*options):
 
 
 def compile_command(path, *options):
+    with open(path, encoding="utf-8") as file:
+        own = re.findall(r"Compiled\s+with (-sennit-\w+)", file.read())
     if is_fortran(path):
-        return fortran_command(*(option for option in options if option != NO_WARNINGS), path)
+        return fortran_command(*own, *(option for option in options if option != NO_WARNINGS), path)
     cxx = path.endswith(".cpp")
     flags = ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-std=c++20"] if cxx else ["-std=gnu11"]
-    with open(path, encoding="utf-8") as file:
-        flags += ["-sennit-collectives"] * ("Compiled with -sennit-collectives" in file.read())
     return [SENNIT, "c++" if cxx else "cc", MPICXX if cxx else MPICC, "-O2", "-fopenmp", "-Wall", "-Wextra",
-            "-Werror", *flags, *options, path]
+            "-Werror", *own, *flags, *options, path]
 
 
 def expected(path):
@@ -134,7 +134,7 @@ class Built:
         self.path = os.path.join(folder, "plain" if plain else "program")
         command = compile_command(path, NO_WARNINGS, *["-g"] * debug, "-o", self.path) + ["-lm"]
         if plain:
-            command = [word for word in command[2:] if word != "-sennit-collectives"]
+            command = [word for word in command[2:] if not word.startswith("-sennit-")]
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for other in re.findall(r"// with: (.*)", text):
@@ -234,17 +234,19 @@ def test_ordered():
 
 
 def test_cholesky():
-    """The application with blocking calls in its tasks: its result is verified, and no task is suspended."""
+    """The application with blocking calls in its tasks, and between them (-sennit-detach): its result is verified, and no task is
+    suspended."""
     apps = os.path.join(SOURCE, "..", "..", "apps")
     files = [path for folder in ("suite", "cholesky") for path in glob.glob(os.path.join(apps, folder, "*.c"))]
     with tempfile.TemporaryDirectory() as folder:
         built = Built.__new__(Built)
         built.path = os.path.join(folder, "cholesky")
-        command = [SENNIT, "cc", MPICC, "-O2", "-g", "-std=c11", "-D_GNU_SOURCE", "-fopenmp", "-w",
+        command = [SENNIT, "cc", MPICC, "-sennit-detach", "-O2", "-g", "-std=c11", "-D_GNU_SOURCE", "-fopenmp", "-w",
                    "-I" + os.path.join(apps, "suite"), *files, "-o", built.path, "-lopenblas", "-lm"]
         subprocess.run(command, env=ENVIRONMENT, timeout=LIMIT, check=True)
-        built.arguments = ["--n", "512", "--block", "64"]
-        assert built.suspensions(2) == 0
+        for variant in ("interop-blocking", "blocking"):
+            built.arguments = ["--n", "512", "--block", "64", "--variant", variant]
+            assert built.suspensions(2) == 0, variant
 
 
 def test_loops():

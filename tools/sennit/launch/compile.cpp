@@ -65,7 +65,8 @@ bool names_compiler(const std::string &word) {
     return word.find('/') == std::string::npos ? found_in_path(word) : is_program(word);
 }
 
-constexpr char kCollectives[] = "-sennit-collectives";
+// Options of the plug-in.
+constexpr const char *kOptions[] = {"-sennit-collectives", "-sennit-detach"};
 
 // Does the compiler link, with these arguments?
 bool links(const std::vector<std::string> &arguments) {
@@ -129,10 +130,14 @@ std::vector<std::string> compiler_command(const std::vector<std::string> &words,
     const bool program = links(arguments);
     std::vector<std::string> command = {compiler, "-fpass-plugin=" + plugin};
     // LLVM reads its options before it loads such a plug-in. So it is loaded in the old way, too.
-    if (std::erase(arguments, kCollectives) > 0)
-        for (const std::string &word :
-             {std::string("-load"), plugin, std::string("-mllvm"), std::string(kCollectives)})
-            command.insert(command.end(), {language.to_frontend, word});
+    std::vector<std::string> to_frontend;
+    for (const char *option : kOptions)
+        if (std::erase(arguments, option) > 0)
+            to_frontend.insert(to_frontend.end(), {"-mllvm", option});
+    if (!to_frontend.empty())
+        to_frontend.insert(to_frontend.begin(), {"-load", plugin});
+    for (const std::string &word : to_frontend)
+        command.insert(command.end(), {language.to_frontend, word});
     command.insert(command.end(), arguments.begin(), arguments.end());
     if (program)
         command.push_back(library);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Undeferred tasks that do not hold up their creator. Compiled with -sennit-detach. */
+#include <mpi.h>
+
+extern double *blocks[16];
+double whole[64];
+extern MPI_Comm world;
+
+void receive(double *x, int from, int tag) {
+#pragma omp task if (0) depend(out : x[0])
+    MPI_Recv(x, 64, MPI_DOUBLE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it // done: MPI_Recv does not hold up the creator of its task
+}
+
+void send_all(int to) {
+    for (int i = 0; i < 16; ++i) {
+        double *x = blocks[i];
+#pragma omp task if (0) depend(in : x[0])
+        MPI_Send(x, 64, MPI_DOUBLE, to, i, world); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+    }
+}
+
+void exchange(double *x, double *y, int other) {
+#pragma omp task if (0) depend(in : x[0]) depend(out : y[0])
+    MPI_Sendrecv(x, 64, MPI_DOUBLE, other, 0, y, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, // done: MPI_Sendrecv is bound to its task, which ends without waiting for it // done: MPI_Sendrecv does not hold up the creator of its task
+                 MPI_STATUS_IGNORE);
+}
+
+double creator_looks(int from, int n) {
+    double sum = 0;
+#pragma omp task if (0) depend(out : whole)
+    MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of whole is bound to its task, which ends without waiting for it // done: MPI_Recv of whole does not hold up the creator of its task before a read of whole (line +2)
+    for (int i = 0; i < n; ++i)
+        sum += whole[i];
+    return sum;
+}
+
+void creator_calls_mpi(double *x, int to) {
+#pragma omp task if (0) depend(in : x[0])
+    MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task before a call of MPI_Barrier (line +1)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void creator_counts(int to) {
+    static int tag;
+    for (int i = 0; i < 16; ++i, ++tag) {
+        double *x = blocks[i];
+#pragma omp task if (0) depend(in : x[0])
+        MPI_Send(x, 64, MPI_DOUBLE, to, tag, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task before a write of tag (line -3)
+    }
+}

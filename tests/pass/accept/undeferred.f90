@@ -1,0 +1,10 @@
+! SPDX-License-Identifier: Apache-2.0
+! Fortran's undeferred tasks that do not hold up their creator. Compiled with -sennit-detach.
+subroutine send(x, n, to)
+    include 'mpif.h'
+    integer :: n, to, ierr
+    double precision :: x(n)
+    !$omp task default(shared) private(ierr) if(.false.) depend(in: x)
+    call mpi_send(x, n, MPI_DOUBLE_PRECISION, to, 3, MPI_COMM_WORLD, ierr) ! done: MPI_Send is bound to its task, which ends without waiting for it ! done: MPI_Send does not hold up the creator of its task
+    !$omp end task
+end subroutine
