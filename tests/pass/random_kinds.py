@@ -8,6 +8,8 @@
     windows       more of it: loops, triangles, tables of places, conditions, copies and early ends, behind the messages, too
     loops         static loops between the messages, which threads may take from each other (--split loops)
     collectives   collective calls of all ranks, in rows and in loops, compiled with -sennit-collectives
+    undeferred    undeferred tasks that send and receive, between tasks that compute; some messages have the same envelope. The program
+                  is right without the if clauses, but for that, and is compiled with -sennit-detach
     earlier       computation in front of the messages, too, and receives under conditions; what is received is there as soon as
                   its receive is started
 
@@ -262,6 +264,54 @@ class TaskProgram(Program):
 
     def text(self, steps):
         return f"static void {self.name}(void) {{\n{body_of(steps, self.ranks)}}}\n"
+
+
+class UndeferredProgram(TaskProgram):
+    """What the creator touches behind such a task is an array that the compiler knows, or it waits first."""
+
+    def directive(self, clauses, body, tied=False):
+        extra = self.dice.choice(["if(0)"] * 4 + ["if(zero)", "if(0) mergeable", "if(0) priority(1)", "if(0) untied", "if(0) final(zero)"])
+        return f"#pragma omp task {clauses} {extra}\n{{ {body} }}\n"
+
+    def task(self, access, buffers, body):
+        text = self.directive(self.depend(access, buffers), body)
+        if self.dice.random() < 0.3:
+            text = text.replace("b[", "fixed[")
+        return text + self.behind(buffers[0])
+
+    def behind(self, i):
+        """What the creator does then, or others."""
+        n, c, j = self.dice.choice([1, 20, 3000]), self.dice.randrange(9), self.dice.randrange(BUFFERS)
+        form = self.dice.choice(["", "", "", "work", "work", "blend", "look", "wait"])
+        work = {"work": f"#pragma omp task {self.depend('inout', [i])}\nmix(b[{i}], {n}, {c});\n",
+                "look": f"#pragma omp task if(0) {self.depend('inout', [i]).replace('b[', 'fixed[')}\n"
+                        f"MPI_Send(fixed[{i}], 0, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);\nmix(fixed[{i}], {n}, {c});\n",
+                "wait": f"#pragma omp taskwait {self.dice.choice(['', self.depend('inout', [i])])}\nmix(b[{i}], {n}, {c});\n"}
+        if form == "blend" and i != j:
+            return f"#pragma omp task {self.depend('in', [j])} {self.depend('inout', [i])}\nblend(b[{i}], b[{j}], {n});\n"
+        return work.get(form, "")
+
+    def receive(self, i, n, tag):
+        text = super().receive(i, n, tag)
+        return text if self.ranks == 2 else text.replace("MPI_ANY_SOURCE", "1 - rank")
+
+    def exchange(self, n, tag):
+        i, j = self.dice.sample(range(BUFFERS), 2)
+        call = (f"MPI_Sendrecv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, b[{j}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD, "
+                "MPI_STATUS_IGNORE);")
+        return self.directive(f"{self.depend('in', [i])} {self.depend('inout', [j])}", call) + self.behind(j)
+
+    def step(self):
+        n, tag = self.dice.choice([1, 8, 200, 3000, LONGEST]), self.dice.choice([0, 1, self.tag])
+        self.tag += 1
+        if self.dice.random() < 0.2:
+            sides = self.exchange(n, tag), self.exchange(n, tag)
+        else:
+            sides = (self.send(self.dice.randrange(BUFFERS), n, tag), self.receive(self.dice.randrange(BUFFERS), n, tag))
+        return between_two(sides if self.dice.random() < 0.5 else sides[::-1], self.dice, self.ranks)
+
+    def draw(self):
+        return [self.step() for _ in range(self.dice.randint(2, 14))]
 
 
 class SerialProgram(Program):
@@ -610,6 +660,8 @@ KINDS = (
     ("collectives", CollectiveProgram, {"head": '#define LAZY_COLLECTIVES\n#include "lazy.h"\n', "compile": ["-sennit-collectives"]}),
     # A receive is complete when it is started.
     ("earlier", HoistProgram, {"head": '#include "eager.h"\n'}),
+    ("undeferred", UndeferredProgram, {"initialize": THREADS, "region": "_Pragma(\"omp parallel\") _Pragma(\"omp single\")",
+                                       "compile": ["-sennit-detach"]}),
 )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # script: pass.random.{mpi} mpi=all timeout=1200 -- {mpi} {mpicc} {sennit} 1 8 12 {some_mpich if mpi == 'mpich' else
-#     some_openmpi} # seed 1: eight files of 12 programs, whose kinds are six
+#     some_openmpi} # seed 1: eight files of 12 programs, whose kinds are seven
 """Random MPI programs, transformed by the plug-in and not: do both leave the same numbers?
 
 Many programs are one file and one job, each a function with a seed of its own; between them all ranks wait for each other, and all
@@ -34,7 +34,7 @@ MANY = FILES * PROGRAMS > 1000
 LIMIT = 120 + 8 * PROGRAMS # seconds for one command, on a busy machine
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 REMARKS = {"bound": "is bound to its task", "batched": "started together", "moved": "is waited for only before",
-           "earlier": "is started before", "lent": "threads that are done may take over"}
+           "earlier": "is started before", "detached": "does not hold up the creator", "lent": "threads that are done may take over"}
 
 
 class File:
@@ -159,7 +159,7 @@ def main():
         if MANY: # so that what has run counts, if the rest does not
             print(f"file {which} ({kind}): {listed(found)}; {'differs' if difference else 'no difference'}", flush=True)
         # Else the kind has lost what it is for.
-        wanted = {"tasks": "bound", "loops": "lent", "earlier": "earlier", "windows": "moved"}.get(kind, "batched")
+        wanted = {"tasks": "bound", "loops": "lent", "earlier": "earlier", "windows": "moved", "undeferred": "detached"}.get(kind, "batched")
         assert index is not None or found[wanted] > 0, f"{kind}: none is {wanted}: {found}"
     print(f"{sum(programs.values())} programs on {MPI}, seed {SEED}: {listed(programs)}; calls and loops: {listed(counts)}; "
           f"{wrong or 'no'} files differ")
