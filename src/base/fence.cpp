@@ -12,7 +12,7 @@
 
 namespace sennit {
 
-std::atomic<bool> g_light_fence_is_free{false};
+Atomic<bool> g_light_fence_is_free{false};
 
 namespace {
 
@@ -21,27 +21,31 @@ constexpr std::uint64_t kTicksBetweenLooks = 1 << 23; // some milliseconds
 
 bool g_has_membarrier = false; // set once by fence_setup
 // Every light fence since this was set is a full one, or what it published is visible.
-std::atomic<bool> g_light_fences_are_full{true};
+Atomic<bool> g_light_fences_are_full{true};
 
-std::atomic<std::uint32_t> g_sleeps{0};
-std::atomic<std::uint64_t> g_looked_at{0}; // ticks
+Atomic<std::uint32_t> g_sleeps{0};
+Atomic<std::uint64_t> g_looked_at{0}; // ticks
 // Of changes of the mode. Only tried: after a fork amid a change the child keeps the mode it is in,
 // which is sound.
 SpinLock g_changing;
 SleepRate g_rate SENNIT_GUARDED_BY(g_changing);
 
+#if SENNIT_SCHEDULES
+using schedules::membarrier;
+#else
 void membarrier() {
     const int saved = errno;
     // This cannot fail after a successful registration.
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     errno = saved;
 }
+#endif
 
 // A light fence may have loaded "free" before. Then its thread's store came before that load, and
 // the membarrier makes it visible: a sleeper who sees "full" (acquire) sees that store.
 void become_full() SENNIT_REQUIRES(g_changing) {
     g_light_fence_is_free.store(false, std::memory_order_relaxed);
-    membarrier();
+    membarrier(); // light fences that were free are over
     g_light_fences_are_full.store(true, std::memory_order_release);
 }
 
@@ -100,9 +104,9 @@ void fence_expect_sleeps() {
 }
 
 void fence_heavy() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (!g_light_fences_are_full.load(std::memory_order_acquire)) // pairs with become_full
-        membarrier();
+        membarrier(); // for those whose light fence is free
 }
 
 void fence_before_sleep() {
@@ -113,7 +117,7 @@ void fence_before_sleep() {
 }
 
 void fence_light_full() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (g_has_membarrier &&
         ticks() - g_looked_at.load(std::memory_order_relaxed) > kTicksBetweenLooks)
         look();

@@ -11,12 +11,14 @@
 // fence. So they do as long as sleeps are frequent (fence_before_sleep), or likely to be.
 #pragma once
 
+#include "base/spin.h"
+
 #include <atomic>
 #include <cstdint>
 
 namespace sennit {
 
-extern std::atomic<bool> g_light_fence_is_free;
+extern Atomic<bool> g_light_fence_is_free;
 
 void fence_setup();
 void fence_heavy();        // the rare side

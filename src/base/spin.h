@@ -7,7 +7,9 @@
 #include "base/guard.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <sched.h>
 #if SENNIT_SCHEDULES
 #include "schedules.h"
@@ -45,13 +47,22 @@ inline void cpu_relax() {
 }
 
 // For both sides of a Dekker pair whose words are Atomic.
-inline void full_fence() {
 #if SENNIT_SCHEDULES
-    schedules::full_fence();
+using schedules::full_fence;
 #else
+inline void full_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-#endif
 }
+#endif
+
+// To or from memory that threads have by turns: whose turn it is, an Atomic says.
+#if SENNIT_SCHEDULES
+using schedules::copy_shared;
+#else
+inline void copy_shared(void *to, const void *from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+}
+#endif
 
 // Time stamp for rate limits: cheap, monotonic per core, unit unspecified (see ticks_per_us).
 inline std::uint64_t ticks() {
@@ -70,17 +81,27 @@ class SENNIT_IS_LOCK SpinLock {
   public:
     void lock() SENNIT_ACQUIRE() {
 #if SENNIT_SCHEDULES
-        if (schedules::takes_lock(word_.word()))
+        if (schedules::has_lock_for_itself() || schedules::takes_lock(word_.word()))
             return;
 #endif
         if (!try_lock())
             lock_slow();
     }
     bool try_lock() SENNIT_TRY_ACQUIRE(true) {
+#if SENNIT_SCHEDULES
+        if (schedules::has_lock_for_itself())
+            return true;
+#endif
         return word_.load(std::memory_order_relaxed) == 0 &&
                word_.exchange(1, std::memory_order_acquire) == 0;
     }
-    void unlock() SENNIT_RELEASE() { word_.store(0, std::memory_order_release); }
+    void unlock() SENNIT_RELEASE() {
+#if SENNIT_SCHEDULES
+        if (schedules::has_lock_for_itself())
+            return;
+#endif
+        word_.store(0, std::memory_order_release);
+    }
     void assert_held() const SENNIT_ASSERT_HELD() {}
     // Free it: a thread that the child of fork() does not have may have held it.
     void after_fork_in_child() { word_.store(0, std::memory_order_relaxed); }

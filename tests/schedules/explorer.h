@@ -23,7 +23,7 @@ namespace fcontext = boost::context::detail;
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kMostSteps = 3000;
-constexpr int kMostQuietLoads = 1000; // then it is a loop
+constexpr int kMostQuietLoads = 5000; // then it is a loop
 
 // What a thread, or a buffer, does next.
 struct Action {
@@ -218,7 +218,8 @@ class Explorer {
     void store(Word word, std::uint64_t bits, std::memory_order order, const Where &where);
     std::uint64_t change(Word word, const Change &how, std::memory_order order, const Where &where);
     void full_fence(const Where &where);
-    void heavy_fence(const Where &where);
+    void membarrier(const Where &where);
+    void copy_shared(void *to, const void *from, std::size_t bytes, const Where &where);
     void wait_for_change();
     void wait_while(Word word, std::uint64_t is);
     void spin();
@@ -238,7 +239,9 @@ class Explorer {
     void wait_for_end(std::size_t other) {
         stop_before({.kind = Action::Kind::end, .unwanted = other});
     }
+    bool has_ended(std::size_t other);
     bool takes_lock(Word word);
+    bool has_lock_for_itself() const { return test_.are_processes; }
 
   private:
     // Of a thread, but for its stack.
@@ -257,7 +260,8 @@ class Explorer {
         std::uint32_t turn = 0;
         bool is_limited = false; // its sleep
         bool is_mortal = false;
-        Hash seen; // what it has read
+        int loads = 0; // Flaw::early: at its place
+        Hash seen;     // what it has read
     };
     struct Thread : ThreadState {
         std::unique_ptr<std::byte[]> stack;
@@ -286,6 +290,7 @@ class Explorer {
     void tell();
     void step(int who);
     void touch(Word word);
+    std::uint64_t next_value(Word word) const;
     void set(Word word, std::uint64_t bits);
     void drain(Thread &thread);
     void switch_to(Thread &thread);
@@ -317,7 +322,10 @@ class Explorer {
     std::vector<std::byte> notes_;                                            // of choices_
     std::vector<std::pair<const char *, unsigned>> stores_, loads_, changes_; // places come by
     std::unordered_map<const void *, unsigned> writers_; // of each word: threads, a bit each
-    std::vector<Word> written_;                          // the same words
+    // Flaw::early: what comes into a word, in this order. It is learned without the flaw.
+    std::unordered_map<const void *, std::vector<std::uint64_t>> to_come_;
+    bool learns_ = false;
+    std::vector<Word> written_; // the same words
     bool has_new_writer_ = false;
     int quiet_loads_ = 0; // one after the other
     Hashes states_;

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedules.h"
 
-#include "base/fence.h"
 #include "explorer.h"
 
 #include <bit>
-
-namespace sennit {
-
-std::atomic<bool> g_light_fence_is_free{true};
-void fence_light_full() {}
-void fence_heavy() {
-    schedules::heavy_fence(schedules::Where::current());
-}
-
-} // namespace sennit
 
 namespace sennit::schedules {
 
@@ -124,6 +113,8 @@ std::uint64_t Explorer::load(Word word, const Where &where) {
         touch(word);
         const Store *const own = self.buffer.about(word);
         found = own ? own->bits : word.bits();
+        if (flaw_.is_at(Flaw::Kind::early, where) && !learns_ && ++self.loads == flaw_.reads)
+            found = next_value(word);
     }
     if (last)
         last->bits = found;
@@ -181,6 +172,14 @@ std::uint64_t Explorer::change(Word word, const Change &how, std::memory_order o
     return before;
 }
 
+bool Explorer::has_ended(std::size_t other) {
+    stop_before({.kind = Action::Kind::load});
+    const Thread &its = threads_[other];
+    const bool ended = its.ended && its.buffer.empty();
+    current_->seen.add(ended);
+    return ended;
+}
+
 bool Explorer::takes_lock(Word word) {
     if (options_.spins)
         return false;
@@ -200,8 +199,9 @@ void Explorer::full_fence(const Where &where) {
 }
 
 // A membarrier empties one buffer after the other.
-void Explorer::heavy_fence(const Where &where) {
-    if (flaw_.kind == Flaw::Kind::no_fence)
+void Explorer::membarrier(const Where &where) {
+    note(changes_, where);
+    if (flaw_.kind == Flaw::Kind::no_fence || flaw_.is_at(Flaw::Kind::lost, where))
         return;
     stop_before({Action::Kind::fence, {}, true, 0, where});
     Thread &self = *current_;
@@ -211,6 +211,23 @@ void Explorer::heavy_fence(const Where &where) {
             while (!other.buffer.empty())
                 drain(other);
         }
+}
+
+void Explorer::copy_shared(void *to, const void *from, std::size_t bytes, const Where &where) {
+    constexpr std::size_t unit = sizeof(std::uint32_t);
+    const auto is_own = [this](const void *at) {
+        return at >= current_->stack.get() && at < current_->top();
+    };
+    for (std::size_t done = 0; done < bytes; done += unit) {
+        const Word source = {const_cast<std::byte *>(static_cast<const std::byte *>(from)) + done,
+                             unit};
+        const Word target = {static_cast<std::byte *>(to) + done, unit};
+        const std::uint64_t bits = is_own(from) ? source.bits() : load(source, where);
+        if (is_own(to))
+            target.set(bits);
+        else
+            store(target, bits, std::memory_order_relaxed, where);
+    }
 }
 
 void Explorer::wait_for_change() {
@@ -334,6 +351,19 @@ void Explorer::switch_to(Thread &thread) {
 void Explorer::set(Word word, std::uint64_t bits) {
     word.set(bits);
     ++version_;
+    std::vector<std::uint64_t> *const all = learns_ ? &to_come_[word.at] : nullptr;
+    if (all && std::find(all->begin(), all->end(), bits) == all->end())
+        all->push_back(bits);
+}
+
+std::uint64_t Explorer::next_value(Word word) const {
+    const auto found = to_come_.find(word.at);
+    if (found == to_come_.end())
+        return word.bits();
+    const std::vector<std::uint64_t> &all = found->second;
+    const auto now = std::find(all.begin(), all.end(), word.bits());
+    const auto next = now == all.end() ? all.begin() : now + 1;
+    return next == all.end() ? word.bits() : *next;
 }
 
 void Explorer::drain(Thread &thread) {
@@ -386,6 +416,7 @@ void Explorer::step(int who) {
     if (who < 2 * count())
         return drain(thread(who));
     thread(who).ended = true;
+    ++version_; // others look for that
     if (thread(who).bed)
         leave_bed(thread(who));
 }
@@ -482,6 +513,8 @@ bool Explorer::is_new_state() {
             state.add(late.how.bits);
         }
         state.add(thread.buffer.size() + 100 * thread.late.size());
+        if (flaw_.kind == Flaw::Kind::early)
+            state.add(static_cast<std::uint64_t>(std::min(thread.loads, flaw_.reads)));
     }
     state.add(test_.state());
     return states_.insert(state.value() | 1);
@@ -565,10 +598,14 @@ void Explorer::tell() {
 }
 
 Result Explorer::all() {
+    bool goes_on = false;
     s_running = this;
-    do
+    learns_ = flaw_.kind == Flaw::Kind::early;
+    do { // what fails before the explorer knows all writers, fails again
+        result_.failure.clear();
         visit_all();
-    while (result_.failure.empty() && has_new_writer_);
+        goes_on = has_new_writer_ || std::exchange(learns_, false);
+    } while (goes_on);
     result_.states = states_.size();
     if (!result_.failure.empty())
         tell();
@@ -680,9 +717,16 @@ void full_fence(const Where &where) {
         explorer->full_fence(where);
 }
 
-void heavy_fence(const Where &where) {
+void membarrier(const Where &where) {
     if (Explorer *const explorer = Explorer::here())
-        explorer->heavy_fence(where);
+        explorer->membarrier(where);
+}
+
+void copy_shared(void *to, const void *from, std::size_t bytes, const Where &where) {
+    if (Explorer *const explorer = Explorer::here())
+        explorer->copy_shared(to, from, bytes, where);
+    else
+        std::memcpy(to, from, bytes);
 }
 
 void begin_anew(std::uint64_t place) {
@@ -713,8 +757,17 @@ void become_mortal() {
     Explorer::here()->become_mortal();
 }
 
+bool has_ended(std::size_t thread) {
+    return Explorer::here()->has_ended(thread);
+}
+
 void wait_for_end(std::size_t thread) {
     Explorer::here()->wait_for_end(thread);
+}
+
+bool has_lock_for_itself() {
+    Explorer *const explorer = Explorer::here();
+    return explorer && explorer->has_lock_for_itself();
 }
 
 bool takes_lock(Word word) {
@@ -727,39 +780,3 @@ Result explore(const Test &test, const Flaw &flaw, const Options &options) {
 }
 
 } // namespace sennit::schedules
-
-// The linker puts these in place of the C library's (CMakeLists.txt).
-using sennit::schedules::Explorer;
-extern "C" {
-void *__real_malloc(std::size_t size);
-void *__real_calloc(std::size_t count, std::size_t size);
-void *__real_realloc(void *block, std::size_t size);
-void *__real_aligned_alloc(std::size_t align, std::size_t size);
-void __real_free(void *block);
-
-void *__wrap_malloc(std::size_t size) {
-    return Explorer::is_at_work() ? Explorer::allocate(size) : __real_malloc(size);
-}
-void *__wrap_calloc(std::size_t count, std::size_t size) {
-    return Explorer::is_at_work() ? Explorer::allocate(count * size) : __real_calloc(count, size);
-}
-void *__wrap_realloc(void *block, std::size_t size) {
-    if (!Explorer::is_at_work())
-        return __real_realloc(block, size);
-    void *const larger = Explorer::allocate(size);
-    if (block) {
-        std::memcpy(larger, block, std::min(size, sennit::schedules::g_arena.size_of(block)));
-        Explorer::release(block);
-    }
-    return larger;
-}
-void *__wrap_aligned_alloc(std::size_t align, std::size_t size) {
-    return Explorer::is_at_work() ? Explorer::allocate(size) : __real_aligned_alloc(align, size);
-}
-void __wrap_free(void *block) {
-    if (sennit::schedules::g_arena.has(block))
-        Explorer::release(block);
-    else
-        __real_free(block);
-}
-}

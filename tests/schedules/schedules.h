@@ -48,13 +48,14 @@ struct Flaw {
         torn,     // a read-modify-write is a load and a store
         relaxed,  // a store, or a read-modify-write, does not wait for those before it
         stale,    // a load has what its thread has last seen there
+        early,    // a load, one of its thread there, has what comes into the word next
         no_fence, // fence_heavy does nothing
         no_lock,  // a SpinLock keeps nobody out
     };
     Kind kind = Kind::none;
     std::string file;
     unsigned line = 0;
-    int reads = 1; // late: after so many
+    int reads = 1; // late: after so many; early: which one
     bool is_at(Kind other, const Where &where) const;
 };
 
@@ -92,7 +93,7 @@ class Atomic {
     }
     static T value(std::uint64_t bits) {
         T of;
-        std::memcpy(&of, &bits, sizeof of);
+        std::memcpy(static_cast<void *>(&of), &bits, sizeof of);
         return of;
     }
 
@@ -170,9 +171,14 @@ void futex_wake(Word word, int count, std::uint32_t bits = ~0U);
 // A SpinLock is to be taken (base/spin.h). True: that is done, in one step, when it is free. What a
 // thread does while it spins would only make more states.
 bool takes_lock(Word word);
+// Is the calling thread all of its process? See Test::are_processes.
+bool has_lock_for_itself();
 // base/spin.h, base/fence.h
 void full_fence(const Where &where = Where::current());
-void heavy_fence(const Where &where);
+void membarrier(const Where &where = Where::current());
+// Word by word, but for a side on the thread's own stack. There is a whole number of words.
+void copy_shared(void *to, const void *from, std::size_t bytes,
+                 const Where &where = Where::current());
 // The thread has forgotten what it has read: what it does from here on depends on `place` and on
 // what it will read. Without this, loops have many more states.
 void begin_anew(std::uint64_t place);
@@ -196,6 +202,8 @@ void forget_to(std::uint64_t read);
 void become_mortal();
 // Until another thread has ended, or was killed, and its stores are seen.
 void wait_for_end(std::size_t thread);
+// Has it, as the kernel tells?
+bool has_ended(std::size_t thread);
 
 // A test: all that its threads change; what this is at first; what each thread does; what it has
 // done so far, as a number; what holds at the end.
@@ -210,9 +218,10 @@ struct Test {
     // any time.
     enum class Limits : std::uint8_t { never, at_last, any_time };
     Limits limits = Limits::never;
-    bool may_sleep_on = false; // at the end threads may be asleep
-    bool spins_end = false;    // the code does something else after some rounds: its spins are no
-                               // waits
+    bool may_sleep_on = false;  // at the end threads may be asleep
+    bool are_processes = false; // the threads: each has locks of its own
+    bool spins_end = false;     // the code does something else after some rounds: its spins are no
+                                // waits
     // Called before a thread goes on, with its number: what the code has as a variable of the
     // thread.
     std::function<void(std::size_t)> switch_to;

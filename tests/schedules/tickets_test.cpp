@@ -140,7 +140,7 @@ TEST(Answers, AreGivenWithoutMpiAfterItsEnd) {
     Finalizing finalizing;
     EXPECT_EQ(failure_of(finalizing.test()), "");
     using enum Flaw::Kind;
-    EXPECT_EQ(not_refused({finalizing.test()}, {{lost, "schedules::full_fence()"},
+    EXPECT_EQ(not_refused({finalizing.test()}, {{lost, "full_fence(); // pairs with begin()"},
                                                 {lost, "asking_.fetch_add"},
                                                 {late, "asking_.fetch_add"},
                                                 {lost, "open_.store(false"},

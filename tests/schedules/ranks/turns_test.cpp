@@ -196,7 +196,9 @@ TEST_F(RankFibers, AreNotDeafWhenARankIsKilledAsItRings) {
     EXPECT_EQ(failure_of(watched.test()), "");
     EXPECT_EQ(explore(alone.test()).failure, "somebody waits for ever");
     // The watcher looks for sleepers before others see what it has made ready.
-    EXPECT_EQ(not_refused({watched.test()}, {{Flaw::Kind::lost, "schedules::full_fence()"}}), "");
+    EXPECT_EQ(not_refused({watched.test()},
+                          {{Flaw::Kind::lost, "full_fence(); // pairs with sleeping_"}}),
+              "");
 }
 
 // ---- cores ----------------------------------------------------------------------------------
