@@ -51,6 +51,7 @@
 #pragma once
 
 #include "base/assert.h"
+#include "base/spin.h"
 
 #include <atomic>
 #include <cstddef>
@@ -60,8 +61,13 @@ namespace sennit::node {
 
 class Assembly {
   public:
+#if SENNIT_SCHEDULES // where all notes, and all room, are to be used often
+    static constexpr std::size_t kMostBytes = 32;
+    static constexpr int kNotes = 2;
+#else
     static constexpr std::size_t kMostBytes = 256;
     static constexpr int kNotes = 8;
+#endif
 
     // That a member has made a call, as a word that others may look for.
     class Posted {
@@ -81,7 +87,7 @@ class Assembly {
         void clear() { word_.store(0, std::memory_order_relaxed); }
 
       private:
-        std::atomic<std::uint64_t> word_; // of the call that was posted last
+        Atomic<std::uint64_t> word_; // of the call that was posted last
     };
 
     // Calls that a member has made elsewhere, for they are too long to be made here: how many, and
@@ -98,11 +104,11 @@ class Assembly {
         // To reductions for a root: the member's, until it has posted them. Then they do not change
         // until all have counted themselves.
         std::byte brought[kMostBytes];
-        Posted posted[kNotes];           // of the reduction that takes this note
-        std::atomic<std::uint32_t> call; // what the member calls, a number
-        std::atomic<std::uint32_t> came; // the last call for which the member has counted itself
-        std::atomic<Longer> longer;
-        std::atomic<std::uint32_t> longer_call; // the latest of them, a number
+        Posted posted[kNotes];      // of the reduction that takes this note
+        Atomic<std::uint32_t> call; // what the member calls, a number
+        Atomic<std::uint32_t> came; // the last call for which the member has counted itself
+        Atomic<Longer> longer;
+        Atomic<std::uint32_t> longer_call; // the latest of them, a number
 
         // For members that wait long, and look why. `call` is what the member calls, as long as
         // the call is not over.
@@ -139,7 +145,7 @@ class Assembly {
         }
 
       private:
-        std::atomic<std::int32_t> brought_;
+        Atomic<std::int32_t> brought_;
     };
 
     // Claim the place for a job. `seen` is what job() returned: 0, or a job without a living
@@ -203,13 +209,13 @@ class Assembly {
   private:
     static constexpr std::uint32_t kOfNotes = 1U << 16;
 
-    std::atomic<std::uint64_t> job_;
+    Atomic<std::uint64_t> job_;
     std::int32_t members_;
-    std::atomic<std::int32_t> left_;
-    std::atomic<std::uint32_t> uses_;
+    Atomic<std::int32_t> left_;
+    Atomic<std::uint32_t> uses_;
     // How many have come to the call; and how many of them to their last note, times kOfNotes.
-    alignas(64) std::atomic<std::uint32_t> here_;
-    alignas(64) std::atomic<std::uint32_t> over_; // the last call that is over
+    alignas(64) Atomic<std::uint32_t> here_;
+    alignas(64) Atomic<std::uint32_t> over_; // the last call that is over
     alignas(64) std::byte result_[kMostBytes];
     Note notes_[kNotes];
 };

@@ -36,7 +36,7 @@ struct Layout {
     CoreWork work;
     Assembly assemblies[kMostAssemblies];
     Assembly::Part parts[kMostSlots][Board::kLanes];
-    std::atomic<std::int32_t> slots_end;
+    Atomic<std::int32_t> slots_end;
     BoardSlot slots[kMostSlots];
 };
 

@@ -47,7 +47,7 @@ class Ending {
     void claim(std::uint64_t job, const timespec &patience = kPatience);
 
   private:
-    std::atomic<std::uint64_t> word_;
+    Atomic<std::uint64_t> word_;
 };
 
 // Ranks that sleep until another rank has called MPI.
@@ -90,8 +90,8 @@ class alignas(64) Asking {
     }
 
   private:
-    std::atomic<std::int32_t> asks_; // slot + 1
-    std::atomic<std::uint32_t> marked_;
+    Atomic<std::int32_t> asks_; // slot + 1
+    Atomic<std::uint32_t> marked_;
 };
 
 // By core, how long the threads computed there that have waited in MPI since. So a thread that has
@@ -113,7 +113,7 @@ class CoreWork {
   private:
     static bool has(int core) { return core >= 0 && core < kMostCores; }
     struct alignas(64) Cell {
-        std::atomic<std::int64_t> ns;
+        Atomic<std::int64_t> ns;
     };
     Cell cells_[kMostCores];
 };
@@ -138,10 +138,10 @@ struct ProcessInfo {
 };
 
 struct alignas(64) BoardSlot {
-    std::atomic<Identity> holder; // 0: free
+    Atomic<Identity> holder; // 0: free
     // The job's number, the same in all its processes. 0: the rest is not written yet. Stored by
     // release, read by acquire.
-    std::atomic<std::uint64_t> job;
+    Atomic<std::uint64_t> job;
     // The program that the process ran when it took the slot. After exec() it may have the same
     // identity (identity.h).
     std::uint64_t image;
@@ -161,8 +161,8 @@ std::uint64_t new_job();
 // The settings of a pool. The process that starts the pool writes them before it sets `named`. On
 // other boards all of this is zero.
 struct PoolSettings {
-    std::atomic<std::uint32_t> named; // release, read by acquire
-    std::atomic<std::uint32_t> stops; // nobody joins any more
+    Atomic<std::uint32_t> named; // release, read by acquire
+    Atomic<std::uint32_t> stops; // nobody joins any more
     char name[32];
     char policy[16]; // decide/cores/policy.h
     Cores cores;     // the cores that the pool divides; none: those of its members

@@ -24,7 +24,7 @@ std::uint64_t CoreTable::pack(const CoreState &state) {
 
 template <class Change>
 bool CoreTable::update(int core, Change change) {
-    std::atomic<std::uint64_t> &word = cells_[core].word;
+    Atomic<std::uint64_t> &word = cells_[core].word;
     std::uint64_t before = word.load(std::memory_order_relaxed);
     for (;;) {
         CoreState state = unpack(before);

@@ -40,6 +40,7 @@
 #pragma once
 
 #include "base/assert.h"
+#include "base/spin.h"
 #include "decide/cores/policy.h"
 #include "wait/bell.h"
 
@@ -73,7 +74,7 @@ class Wanters {
     void add(int slot) {
         counts_[slot].fetch_add(1, std::memory_order_relaxed);
         word(slot).fetch_or(bit(slot), std::memory_order_release); // pairs with remove()
-        std::atomic_thread_fence(std::memory_order_seq_cst);       // pairs with any()
+        full_fence();                                              // pairs with any()
     }
     void remove(int slot) {
         const std::int32_t before = counts_[slot].fetch_sub(1, std::memory_order_relaxed);
@@ -93,26 +94,26 @@ class Wanters {
     int count(int slot) const { return counts_[slot].load(std::memory_order_relaxed); }
     // Does anybody want a core that the caller has freed before?
     bool any() const {
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with add()
+        full_fence(); // pairs with add()
         return seem();
     }
     // The same without the fence: a hint.
     bool seem() const {
         std::uint64_t all = 0;
-        for (const std::atomic<std::uint64_t> &word : words_)
+        for (const Atomic<std::uint64_t> &word : words_)
             all |= word.load(std::memory_order_relaxed);
         return all != 0;
     }
 
   private:
     static constexpr int kBits = 64;
-    std::atomic<std::uint64_t> &word(int slot) { return words_[slot / kBits]; }
+    Atomic<std::uint64_t> &word(int slot) { return words_[slot / kBits]; }
     static std::uint64_t bit(int slot) {
         return std::uint64_t{1} << (static_cast<unsigned>(slot) % kBits);
     }
 
-    alignas(64) std::atomic<std::uint64_t> words_[kSlots / kBits];
-    alignas(64) std::atomic<std::int32_t> counts_[kSlots];
+    alignas(64) Atomic<std::uint64_t> words_[kSlots / kBits];
+    alignas(64) Atomic<std::int32_t> counts_[kSlots];
     static_assert(kSlots % kBits == 0);
 };
 
@@ -126,7 +127,7 @@ constexpr int kMostCores = 1024; // cores with larger numbers are left out
 
 // Raise `number` to `least` if it is less. acq_rel: a reader of the number sees what was done
 // before.
-inline void raise_to(std::atomic<std::int32_t> &number, std::int32_t least) {
+inline void raise_to(Atomic<std::int32_t> &number, std::int32_t least) {
     std::int32_t now = number.load(std::memory_order_relaxed);
     while (now < least && !number.compare_exchange_weak(now, least, std::memory_order_acq_rel,
                                                         std::memory_order_relaxed)) {
@@ -159,23 +160,23 @@ struct Cores {
 // How a process takes part. It is in the process's slot, and only the process writes it, except
 // where a comment says otherwise.
 struct alignas(64) CoreUse {
-    std::atomic<std::uint32_t> counts; // it takes part; release, read by acquire
-    std::atomic<std::int32_t> without; // threads that run without one
+    Atomic<std::uint32_t> counts; // it takes part; release, read by acquire
+    Atomic<std::int32_t> without; // threads that run without one
     // Threads that are about to want a core (Share::ask). It holds for a moment only, so readers
     // look at the time.
-    std::atomic<std::int32_t> asked;
-    std::atomic<std::int64_t> asked_until_ns; // CLOCK_MONOTONIC
+    Atomic<std::int32_t> asked;
+    Atomic<std::int64_t> asked_until_ns; // CLOCK_MONOTONIC
     // For observers (`sennit top`), counted since the process joined:
-    std::atomic<std::int64_t> used_ns;     // on cores, summed over them
-    std::atomic<std::int64_t> borrowed_ns; // of it, on others' cores
-    std::atomic<std::uint64_t> borrowed;   // how often it got another one's core
-    std::atomic<std::uint64_t> recalled;   // how often it left one, as its owner wanted it
-    std::atomic<std::uint64_t> kept;       // how often it left one more than kKeptNs later
-    std::atomic<std::uint64_t> late;       // how often a thread ran without a core
+    Atomic<std::int64_t> used_ns;     // on cores, summed over them
+    Atomic<std::int64_t> borrowed_ns; // of it, on others' cores
+    Atomic<std::uint64_t> borrowed;   // how often it got another one's core
+    Atomic<std::uint64_t> recalled;   // how often it left one, as its owner wanted it
+    Atomic<std::uint64_t> kept;       // how often it left one more than kKeptNs later
+    Atomic<std::uint64_t> late;       // how often a thread ran without a core
     // How often a core was taken from one of its threads that slept. The taker writes it.
-    std::atomic<std::uint64_t> slept;
-    std::atomic<std::uint64_t> progress; // work done (Share::note_progress)
-    wait::Bell bell;                     // the threads that want a core sleep on it
+    Atomic<std::uint64_t> slept;
+    Atomic<std::uint64_t> progress; // work done (Share::note_progress)
+    wait::Bell bell;                // the threads that want a core sleep on it
 };
 
 // What one core's word says.
@@ -335,17 +336,17 @@ class CoreTable {
     Hold take_first(int slot, int near, Accept accept);
 
     struct alignas(64) Cell {
-        std::atomic<std::uint64_t> word;
-        std::atomic<std::int64_t> since_ns; // only the user writes this and `thread`
-        std::atomic<std::uint64_t> thread;  // number of the use (upper half), thread: note_use
+        Atomic<std::uint64_t> word;
+        Atomic<std::int64_t> since_ns; // only the user writes this and `thread`
+        Atomic<std::uint64_t> thread;  // number of the use (upper half), thread: note_use
         // The time of the last recall; 0: it was of the use before. The one that recalls writes it,
         // after the word.
-        std::atomic<std::int64_t> recalled_ns;
-        std::atomic<std::int32_t> domain;
+        Atomic<std::int64_t> recalled_ns;
+        Atomic<std::int32_t> domain;
     };
-    std::atomic<std::int32_t> end_;
-    std::atomic<std::uint32_t> changes_;
-    std::atomic<std::uint32_t> divided_;
+    Atomic<std::int32_t> end_;
+    Atomic<std::uint32_t> changes_;
+    Atomic<std::uint32_t> divided_;
     Wanters<kMostSlots> wanters_;
     Cell cells_[kMostCores];
 };

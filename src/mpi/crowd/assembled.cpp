@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -172,7 +171,7 @@ void Assembled::put_together(const Reduction &reduction) const {
     const int members = assembly_->members();
     if (reduction.concatenates) {
         for (int rank = 0; rank < members; ++rank)
-            std::memcpy(assembly_->result() + static_cast<std::size_t>(rank) * reduction.bytes,
+            copy_shared(assembly_->result() + static_cast<std::size_t>(rank) * reduction.bytes,
                         parts_[rank]->bytes, reduction.bytes);
         return;
     }
@@ -182,7 +181,7 @@ void Assembled::put_together(const Reduction &reduction) const {
     for (int i = 0; i < beyond; ++i)
         combine(reduction, parts_[2 * i]->bytes, parts_[2 * i + 1]->bytes);
     combine_pairs(reduction, parts, [&](int part) { return parts_[member_of(part)]->bytes; });
-    std::memcpy(assembly_->result(), parts_[member_of(0)]->bytes, reduction.bytes);
+    copy_shared(assembly_->result(), parts_[member_of(0)]->bytes, reduction.bytes);
 }
 
 void Assembled::combine(const Reduction &reduction, const std::byte *a, std::byte *b) const {
@@ -332,7 +331,7 @@ bool AssembledCall::come() {
     }
     const node::Assembly &assembly = *assembled_.assembly_;
     if (reduction_.bytes > 0)
-        std::memcpy(assembled_.parts_[assembled_.rank_]->bytes, reduction_.own(), reduction_.bytes);
+        copy_shared(assembled_.parts_[assembled_.rank_]->bytes, reduction_.own(), reduction_.bytes);
     has_come_ = true;
     if (count(reduction_.number())) {
         if (reduction_.result_bytes(assembly.members()) > 0)
@@ -351,7 +350,7 @@ bool AssembledCall::test() {
         return false;
     }
     if (const std::size_t bytes = reduction_.result_bytes(assembly.members()); bytes > 0)
-        std::memcpy(reduction_.out, assembled_.assembly_->result(), bytes);
+        copy_shared(reduction_.out, assembled_.assembly_->result(), bytes);
     be_through();
     return true;
 }
@@ -387,7 +386,7 @@ bool BroadcastCall::post(node::Assembly::Note &note) {
         return false;
     }
     const std::uint32_t call = broadcast_.number();
-    std::memcpy(note.bytes, packed_, CallNumber(call).bytes());
+    copy_shared(note.bytes, packed_, CallNumber(call).bytes());
     note.longer = longer_;
     if (const std::uint32_t other = note.post(number_, call))
         assembled_.tell_of_difference(call, CallNumber(other).root(), other);
@@ -465,7 +464,7 @@ bool ReduceCall::bring() {
     node::Assembly::Part &own = *assembled_.parts_[assembled_.rank_];
     offset_ = assembled_.brought_;
     assembled_.brought_ += room;
-    std::memcpy(own.brought + offset_, reduction_.own(), reduction_.bytes);
+    copy_shared(own.brought + offset_, reduction_.own(), reduction_.bytes);
     own.posted[assembled_.note_].post(number_, call_);
     has_brought_ = true;
     if (const std::uint32_t other = note().call_if_posted(number_))
@@ -499,7 +498,7 @@ void ReduceCall::put_together() {
         return assembled_.parts_[(reduction_.root + part) % members]->brought + offset_;
     };
     assembled_.combine_pairs(reduction_, members, bytes_of);
-    std::memcpy(reduction_.out, bytes_of(0), reduction_.bytes);
+    copy_shared(reduction_.out, bytes_of(0), reduction_.bytes);
 }
 
 void ReduceCall::look_for_parts() {

@@ -25,6 +25,7 @@
 // is written where the communicator is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
+#include "base/spin.h"
 #include "mpi/crowd/broadcast.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/reduction.h"
@@ -103,11 +104,11 @@ class Assembled {
     int rank_ = -1;
     MPI_Comm comm_{};
     MPI_Comm ours_{};
-    std::atomic<std::uint32_t> next_{0};    // the last number given
-    std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
-    std::atomic<std::uint32_t> longer_{0};  // calls of this rank that are too long
-    std::uint32_t counted_ = 0;             // the last one for which it has counted itself
-    int note_ = 0;                          // the next one
+    Atomic<std::uint32_t> next_{0};    // the last number given
+    Atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
+    Atomic<std::uint32_t> longer_{0};  // calls of this rank that are too long
+    std::uint32_t counted_ = 0;        // the last one for which it has counted itself
+    int note_ = 0;                     // the next one
     std::size_t brought_ = 0;     // bytes to reductions for a root, since it has counted itself
     bool brought_before_ = false; // some between its last two counts
 };

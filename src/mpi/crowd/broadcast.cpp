@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/broadcast.h"
 
+#include "base/spin.h"
 #include "mpi/call/bare.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/length.h"
@@ -36,7 +37,7 @@ int Broadcast::pack(void *into, MPI_Comm comm) const {
 int Broadcast::unpack(const void *from, std::size_t bytes, MPI_Comm comm) const {
     static constexpr auto unpack = SENNIT_BARE(Unpack);
     if (is_plain_) {
-        std::memcpy(buffer_, from, bytes);
+        copy_shared(buffer_, from, bytes);
         return MPI_SUCCESS;
     }
     return among_addresses([&](void *buffer, int count, MPI_Datatype type) {

@@ -21,6 +21,7 @@
 // in MPI_Init. What belongs to a communicator is in an attribute of it.
 #pragma once
 
+#include "base/spin.h"
 #include "mpi/crowd/assembled.h"
 #include "mpi/crowd/neighbours.h"
 #include "node/board.h"
@@ -74,9 +75,9 @@ class Children {
     std::uint64_t job_ = 0;
     MPI_Comm ours_{};
     bool several_nodes_ = false;
-    int key_ = 0;                         // of the attribute
-    std::atomic<std::uint32_t> lanes_{0}; // those that are free
-    std::atomic<std::uint32_t> left_{0};  // those that are when all have left
+    int key_ = 0;                    // of the attribute
+    Atomic<std::uint32_t> lanes_{0}; // those that are free
+    Atomic<std::uint32_t> left_{0};  // those that are when all have left
     struct {
         const node::Assembly *assembly;
         std::uint32_t uses;

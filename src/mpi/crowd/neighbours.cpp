@@ -261,7 +261,7 @@ void Neighbours::note_slot(int slot, std::int64_t bytes) {
         return;
     constexpr std::int64_t fewest = 8;
     const auto number = static_cast<std::uint32_t>(slot);
-    std::atomic<std::uint32_t> &entry = recent_[number % kRecent];
+    Atomic<std::uint32_t> &entry = recent_[number % kRecent];
     const std::uint32_t before = entry.load(std::memory_order_relaxed);
     const std::int64_t more = slot_in(before) == slot ? before / kOnce : 0; // messages before
     const auto times =
@@ -284,7 +284,7 @@ void Neighbours::ring_for(const Operation &operation, bool found) {
 }
 
 void Neighbours::ring_recent() {
-    for (std::atomic<std::uint32_t> &entry : recent_) {
+    for (Atomic<std::uint32_t> &entry : recent_) {
         const std::uint32_t value = entry.load(std::memory_order_relaxed);
         if (value == 0)
             continue;
@@ -318,12 +318,12 @@ SENNIT_HOT void Neighbours::ask_for(const Operation &operation) {
         mark(slot);
     } else if (operation.requests > 0) {
         own_->asking.ask_anybody();
-        for (const std::atomic<std::uint32_t> &entry : recent_)
+        for (const Atomic<std::uint32_t> &entry : recent_)
             mark(slot_in(entry.load(std::memory_order_relaxed)));
     } else {
         return;
     }
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with answer()
+    full_fence(); // pairs with answer()
 }
 
 SENNIT_HOT void Neighbours::ask_nobody() {
@@ -334,7 +334,7 @@ SENNIT_HOT void Neighbours::ask_nobody() {
 SENNIT_HOT void Neighbours::answer() {
     if (!own_)
         return;
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with ask_for()
+    full_fence(); // pairs with ask_for()
     if (!own_->asking.take_mark())
         return;
     const int own = own_slot();

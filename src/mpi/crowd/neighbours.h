@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/guard.h"
+#include "base/spin.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/hop.h"
@@ -144,7 +145,7 @@ class Neighbours {
     bool share_cores_ = false;
     int key_ = 0; // of the attribute
     // slot + 1, and how often the slot may still be rung; 0: none
-    std::atomic<std::uint32_t> recent_[kRecent] = {};
+    Atomic<std::uint32_t> recent_[kRecent] = {};
     Mutex making_;     // a communicator's ranks are made once
     wait::Bell alone_; // without a board: only timers end a sleep on it
 };
