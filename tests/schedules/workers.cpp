@@ -7,6 +7,7 @@
 #include "openmp/env/split.h"
 #include "openmp/loops/exposed.h"
 #include "openmp/team/team.h"
+#include "openmp/team/virtual_team.h"
 #include "tasks/task/accounts.h"
 #include "tasks/task/observer.h"
 #include "tasks/task/priorities.h"
@@ -108,6 +109,20 @@ void Worker::send(Fiber *fiber) {
 }
 
 void Worker::fiber_main(fiber::Context &) {}
+Worker &detail::adopt_thread() {
+    std::abort();
+}
+constinit node::Share detail::g_share;
+bool Seat::is_to_leave() const {
+    return false;
+}
+void Seat::pass_chunk() {}
+bool Seat::take_spare(const Atomic<std::int32_t> &) {
+    return false;
+}
+bool could_have_more_cores() {
+    return false;
+}
 void Activity::wake_gathered() {}
 void Recruits::begin() {}
 ReadyQueue::~ReadyQueue() = default;
@@ -125,6 +140,12 @@ void task::note_left_children(const void *) {}
 
 void poll::start_timer(Timer &) {}
 void poll::stop_timer(Timer &) {}
+bool omp::g_affinity_on = false;
+void omp::enter_place_slow(Member &) {}
+void omp::InnerHistory::record(const void *, int, int) {}
+void trace::name_entry(std::uint64_t) {}
+void task::begin_implicit_work(sched::Worker &, Task &, const Task &) {}
+void task::end_implicit_work(sched::Worker &, Task &) {}
 void task::rest_from_work(sched::Worker &) {}
 void task::go_on_working(sched::Worker &) {}
 omp::detail::SplitSettings omp::detail::g_split;
@@ -150,16 +171,6 @@ const GlobalIcvs &global_icvs() {
         return icvs;
     }();
     return with_cancellation;
-}
-
-bool omp::Team::has_unbegun(const sched::Slot &) const {
-    return false;
-}
-bool omp::Team::must_begin(const sched::Slot &) const {
-    return false;
-}
-bool omp::Team::begin_one(sched::Worker &, sched::Slot &) {
-    return false;
 }
 
 } // namespace sennit

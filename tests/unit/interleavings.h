@@ -5,8 +5,7 @@
 // next access to shared memory and says whether it ran, waits, or has ended. The checker visits
 // every reachable state once, and fails where a step broke its model's rules or where somebody
 // waits and nobody can go on. Interleavings are sequentially consistent: what orders the accesses
-// of the real thing is argued beside its code. Where that is a fence on one side only, the model
-// has store buffers of its own (store_buffers.h). tests/schedules runs the real code instead.
+// of the real thing is argued beside its code. tests/schedules runs the real code instead.
 #pragma once
 
 #include <gtest/gtest.h>

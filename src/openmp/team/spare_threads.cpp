@@ -206,8 +206,8 @@ class Helpers {
         }
     }
 
-    std::atomic<std::int32_t> wanted_{0}; // threads that could begin: a hint
-    std::atomic<bool> asks_{false};       // a helper waits for a core, or is about to
+    Atomic<std::int32_t> wanted_{0}; // threads that could begin: a hint
+    std::atomic<bool> asks_{false};  // a helper waits for a core, or is about to
 };
 constinit Helpers g_helpers;
 

@@ -67,10 +67,10 @@ void VirtualTeam::drop(VirtualTeam *threads) {
     std::free(threads);
 }
 
-// There is something to steal. Its fence pairs with that in steal(): either we see that a thief has
-// said that there is nothing, or it sees what we have put there.
+// There is something to steal. Either we see that a thief has said that there is nothing, or it
+// sees what we have put there.
 void VirtualTeam::note_unbegun(Team &team) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence(); // pairs with that in steal()
     if (!exhausted_.load(std::memory_order_relaxed))
         return;
     exhausted_.store(false, std::memory_order_relaxed);
@@ -215,7 +215,7 @@ SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, const Member &mine, From fro
             if (said)
                 return false;
             exhausted_.store(true, std::memory_order_relaxed);
-            std::atomic_thread_fence(std::memory_order_seq_cst); // and look again: note_unbegun()
+            full_fence(); // and look again: note_unbegun()
             said = true;
             continue;
         }

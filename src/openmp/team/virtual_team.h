@@ -38,6 +38,7 @@
 // thread's slot.
 #pragma once
 
+#include "base/spin.h"
 #include "decide/objects/problem.h"
 #include "openmp/env/split.h"
 #include "openmp/team/inner_regions.h"
@@ -274,7 +275,7 @@ class VirtualTeam final : public Unbegun {
     struct Lane {
         StealableRange range; // of threads that have not begun, by PartHistory::thread_of()
         // The range is offered from here on: a hint to thieves.
-        alignas(kCacheLine) std::atomic<std::uint64_t> offered_from{0};
+        alignas(kCacheLine) Atomic<std::uint64_t> offered_from{0};
         // The worker's own. The history of the region, until the worker finds its range empty:
         balance::Exposure *history = nullptr;
         std::uint64_t last = 0;           // where its range ended
@@ -319,16 +320,16 @@ class VirtualTeam final : public Unbegun {
     Team &team_;
     const int workers_;
     // A thief has found nothing to steal, and nobody has put anything into a range since.
-    alignas(kCacheLine) std::atomic<bool> exhausted_{true};
-    std::atomic<int> waiting_{0}; // workers in stays_idle(): a hint
-    Lane *const lanes_;           // one for each worker
+    alignas(kCacheLine) Atomic<bool> exhausted_{true};
+    Atomic<int> waiting_{0}; // workers in stays_idle(): a hint
+    Lane *const lanes_;      // one for each worker
     PartHistory *parts_ = nullptr;
     InnerOffer inner_; // of an inner region; else none
     OfferedRegion offered_;
-    std::atomic<std::uint64_t> regions_{0}; // that have begun
+    Atomic<std::uint64_t> regions_{0}; // that have begun
     // What happened in this region. Read when all have arrived at its join.
-    alignas(kCacheLine) std::atomic<bool> any_taken_{false};
-    std::atomic<bool> any_waited_{false};
+    alignas(kCacheLine) Atomic<bool> any_taken_{false};
+    Atomic<bool> any_waited_{false};
     SpareThreads spares_;
     // Where processes share cores: when the region began, and how long the last one took (ticks).
     std::uint64_t began_ = 0;

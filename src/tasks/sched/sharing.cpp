@@ -31,7 +31,7 @@ void end_sharing() {
     set_sharing(false);
     share().end();
     // Pairs with that in ShortSlice::shorten().
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     for (Worker &worker : Worker::all())
         worker.seat.end_short_slice(worker.thread.id_word());
 }
@@ -104,7 +104,7 @@ void Seat::need() {
     tell_progress(1);
 }
 
-bool Seat::take_spare(const std::atomic<std::int32_t> &needed) {
+bool Seat::take_spare(const Atomic<std::int32_t> &needed) {
     SENNIT_ASSERT(use_ == Use::none);
     if (!shares_cores())
         return false;
@@ -216,9 +216,9 @@ void ShortSlice::shorten(bool (*still)()) {
     // Release: who calls end() knows the thread.
     former_ns_.store(former, std::memory_order_release);
     set_time_slice(kShortNs);
-    // Pairs with the fence before end(): either we see that it is over, or end() sees what we have
-    // stored, and changes the slice after us.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // Either we see that it is over, or end() sees what we have stored, and changes the slice after
+    // us.
+    full_fence(); // pairs with that before end()
     if (!still()) {
         forget();
         set_time_slice(former);

@@ -2,6 +2,7 @@
 // Begin and end of sharing the node's cores with other processes (tasks/sched/sharing.h).
 #pragma once
 
+#include "base/spin.h"
 #include "node/board.h"
 #include "node/share.h"
 
@@ -73,7 +74,7 @@ class ShortSlice {
     static constexpr std::uint64_t kLeft = 1;
     void shorten(bool (*still)());
 
-    std::atomic<std::uint64_t> former_ns_{kUntried};
+    Atomic<std::uint64_t> former_ns_{kUntried};
     std::uint64_t inherited_ns_ = kUntried;
 };
 
@@ -96,7 +97,7 @@ class Seat {
     void rest();
     // As need(), where others can do without the worker: wait for a core as long as `needed` is not
     // 0, though not for long. False: it has none, and does not compute.
-    bool take_spare(const std::atomic<std::int32_t> &needed);
+    bool take_spare(const Atomic<std::int32_t> &needed);
     bool is_to_leave() const;
     bool has_core() const { return use_ == Use::computes && hold_; }
     // At a chunk of a loop: is the core to be left?
