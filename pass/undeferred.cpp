@@ -13,7 +13,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <cstddef>
@@ -241,8 +240,8 @@ class Detaching {
 
     // ---- what the creator does behind it
 
-    using Place = std::pair<const Value *, std::int64_t>;
-    Place place_of(const Value &pointer) const {
+    using BaseAndOffset = std::pair<const Value *, std::int64_t>;
+    BaseAndOffset place_of(const Value &pointer) const {
         std::int64_t distance = 0;
         const Value *base =
             GetPointerBaseWithConstantOffset(&pointer, distance, creator_.getDataLayout());
@@ -252,7 +251,7 @@ class Detaching {
     // Where the addresses of shared variables are: the first word of the task's memory leads there.
     bool leads_to_shared(const Value *pointer, const Value *task) const {
         const auto *load = dyn_cast<LoadInst>(pointer);
-        return load && place_of(*load->getPointerOperand()) == Place(task, 0);
+        return load && place_of(*load->getPointerOperand()) == BaseAndOffset(task, 0);
     }
 
     // What the body's pointer is based on, in the creator's code: a private copy that the creator
@@ -269,7 +268,7 @@ class Detaching {
             return nullptr;
         for (const Instruction &instruction : instructions(creator_))
             if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
-                const Place place = place_of(*store->getPointerOperand());
+                const BaseAndOffset place = place_of(*store->getPointerOperand());
                 if (place.second == distance &&
                     (is_shared ? leads_to_shared(place.first, task.task())
                                : place.first == task.task()))
@@ -379,7 +378,7 @@ class Detaching {
     void detach(const Undeferred &task, const Exchanges &found) {
         AllocaInst *envelopes = write_envelopes(task, found);
         builder_.SetInsertPoint(task.wait);
-        SmallVector<Value *, 7> arguments = {
+        const SmallVector<Value *, 7> arguments = {
             task.wait->getArgOperand(0),
             task.wait->getArgOperand(1),
             task.task(),
@@ -399,7 +398,9 @@ class Detaching {
         BasicBlock *here = task.wait->getParent();
         BasicBlock *behind = here->splitBasicBlock(task.end->getNextNode(), "sennit.behind");
         BasicBlock *now = here->splitBasicBlock(task.wait, "sennit.now");
-        ReplaceInstWithInst(here->getTerminator(), BranchInst::Create(now, behind, undeferred));
+        here->getTerminator()->eraseFromParent();
+        builder_.SetInsertPoint(here);
+        builder_.CreateCondBr(undeferred, now, behind);
     }
 
     AllocaInst *write_envelopes(const Undeferred &task, const Exchanges &found) {
