@@ -58,14 +58,16 @@ class Way:
         return ["--strategy", self.strategy, "--period", str(self.period), "--loops", self.loops, "--domains", self.domains]
 
 
-SHARED = {"loops": "parallel", "domains": "tasks"}
+SHARED = {"loops": "taskloop", "domains": "tasks"}
 NONE, GREEDY, ALONE = Way("none"), Way("greedy 50", "greedy", 50), Way("all shared", **SHARED)
 BOTH, SPREAD = Way("greedy 50, all shared", "greedy", 50, **SHARED), Way("spread 50, all shared", "spread", 50, **SHARED)
 FOLLOW = Way("follow 50, all shared", "follow", 50, **SHARED)
 WAYS = (NONE, Way("greedy 20", "greedy", 20), GREEDY, Way("greedy 100", "greedy", 100),
-        Way("follow 20", "follow", 20), Way("follow 50", "follow", 50), Way("follow 100", "follow", 100), Way("loops", loops="parallel"),
-        Way("greedy 50, loops", "greedy", 50, "parallel"), Way("taskloops", loops="taskloop"),
-        Way("all shared, taskloops", loops="taskloop", domains="tasks"), ALONE, BOTH, SPREAD, FOLLOW)
+        Way("follow 20", "follow", 20), Way("follow 50", "follow", 50), Way("follow 100", "follow", 100), Way("loops", loops="taskloop"),
+        Way("greedy 50, loops", "greedy", 50, "taskloop"), ALONE, BOTH, SPREAD, FOLLOW,
+        Way("regions", loops="parallel"), Way("greedy 50, regions", "greedy", 50, "parallel"),
+        Way("all shared, regions", loops="parallel", domains="tasks"),
+        Way("follow 50, all shared, regions", "follow", 50, "parallel", "tasks"))
 BOUNDED = (20, 50, 100)  # periods
 SHAPES = (Shape(4, 4, 32), Shape(8, 4, 48), Shape(16, 4, 64))
 QUICK = Shape(4, 4, 16)
@@ -84,8 +86,8 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
 - *spread*: neighbours go to different ranks. *follow* looks ahead: domains that the front will reach at the same time go to different ranks.
 - *bound for 50*: what one assignment of domains to ranks for 50 steps can reach if all their loads are known beforehand, as they were
   measured in the run *none*. It is found by a search, so the true bound may be lower.
-- *loops*: threads have their own domains, whose loops are `parallel for`; threads that have nothing to do take parts of others' loops (`--split inner`,
-  the paper's OpenMP). *all shared*: domains are tasks, too. *taskloops*: the loops are taskloops instead.
+- *loops*: threads have their own domains, and take pieces of others' loops when they have nothing to do: the loops are taskloops. *all
+  shared*: domains are tasks, too. *regions*: the loops are `parallel for`, as in the paper, under `--split inner`.
 - λ: the work of the thread (PE) or rank (node) that had most in a step, summed over the steps, more than the mean, by the program's
   own count. So steps weigh by their work; the simulation has the mean over the steps. *report*: what `sennit report` finds by intervals
   of the clock in the trace of one more run, of all its steps: λ of the threads of a rank in the region of a step, which knows

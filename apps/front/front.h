@@ -8,12 +8,14 @@
 enum front_loops {
     loops_serial,
     loops_taskloop, /* pieces of a loop are tasks: who has nothing to do takes some */
-    loops_parallel  /* `parallel for`: in a task or a thread's own domain it is a region in a region */
+    loops_parallel  /* `parallel for`: in a task or a thread's own domain it is a region in a region
+                     */
 };
 enum front_domains {
-    domains_tasks,  /* each domain is a task in each step */
+    domains_tasks,   /* each domain is a task in each step */
     domains_threads, /* each thread has its own domains, as Charm++'s PEs have */
-    domains_serial   /* one after the other, outside of all regions: all threads are in each loop */
+    domains_serial   /* one after the other, outside of all regions: all threads are in a `parallel
+                        for` */
 };
 
 typedef struct {

@@ -16,7 +16,7 @@
  * The loops are `parallel for`, as in the paper: regions in a region. Under `sennit run --split
  * inner` whoever is idle has a part of one; otherwise it has one thread. Taskloops share a loop with
  * whoever is idle, without that. Or no region is around (`--domains serial`): one domain follows the
- * other, and all threads are in each loop. */
+ * other, and all threads are in each `parallel for`. */
 #include "front.h"
 #include "hold.h"
 #include "loads.h"

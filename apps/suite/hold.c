@@ -15,8 +15,8 @@ struct timespec hold_begin(void) {
 }
 
 void hold_since(struct timespec begun, double seconds) {
-    /* Of this thread: the kernel otherwise rounds sleeps up by 50 us. Each time, for a note that it
-     * is done would be thread-local data, with which no regions are split. */
+    /* Of this thread: the kernel otherwise rounds sleeps up by 50 us. A thread-local flag would save
+     * the call, but regions of a program with thread-local data are not split. */
     prctl(PR_SET_TIMERSLACK, 1);
     const long ns = begun.tv_nsec + (long)(seconds * 1e9);
     const struct timespec end = {begun.tv_sec + ns / 1000000000, ns % 1000000000};

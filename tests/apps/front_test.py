@@ -52,6 +52,7 @@ for ranks, threads, options, moves in ((2, 2, ("--strategy", "greedy"), False),
                                        (2, 2, ("--strategy", "spread", "--domains", "threads", *EMULATED), True),
                                        (2, 2, ("--strategy", "follow", *EMULATED), True),
                                        (2, 2, ("--strategy", "rotate", "--loops", "taskloop", "--domains", "threads"), True),
+                                       (1, 3, ("--loops", "taskloop"), False),
                                        (1, 3, ("--domains", "serial"), False)):
     moved, checksum, _ = sennit(ranks, threads, *options)
     if checksum != expected or (moves and not moved):

@@ -242,6 +242,9 @@ class Call:
         own = self.row["twin"] if self.row["kind"] == "delegate" and self.row["twin"] != "-" else None
         bare = f"{own}({', '.join(self.names)})" if own else self.call(self.name, self.names)
         yield f"int bare() const {{ return {bare}; }}"
+        if self.is_among(FLUSHES) and not self.header.is_openmpi:
+            whole = self.call("Win_flush", self.names) if "rank" in self.names else "flush_each_target(win)"
+            yield f"int bare_for_task() const {{ return {whole}; }}"
         status = self.argument("status")
         if self.kind in ("start", "collective"):
             arguments = [n for n in self.names if n != status] + ["request"]

@@ -46,7 +46,12 @@ class AnyCall {
     };
     template <class C>
     static constexpr Members members_of() {
-        Members members{[](const void *call) { return static_cast<const C *>(call)->bare(); }};
+        Members members{[](const void *call) {
+            if constexpr (requires { &C::bare_for_task; })
+                return static_cast<const C *>(call)->bare_for_task();
+            else
+                return static_cast<const C *>(call)->bare();
+        }};
         if constexpr (C::row.kind == CallKind::collective) {
             members.start = [](const void *call, MPI_Request *request) {
                 return static_cast<const C *>(call)->start(request);

@@ -5,6 +5,7 @@
 //   static constexpr Row row   what calls.txt and the header say of the call
 //   Facts facts()              what the arguments are for
 //   int bare()                 the MPI's own call, or a function of ours in its place
+//   int bare_for_task()        the same where there may be tasks, if that is another one
 //   int start(request)         kinds start and collective: the non-blocking form
 //   int test(flag)             kinds wait and poll: the testing form
 //   MPI_Status *&received()    calls that fill a status, which the timeline reads, too

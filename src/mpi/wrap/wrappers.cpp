@@ -4,6 +4,7 @@
 #include "mpi/call/bare.h"
 #include "mpi/crowd/length.h"
 #include "mpi/quirks/arguments.h"
+#include "mpi/quirks/flushes.h"
 #include "mpi/quirks/open_mpi.h"
 #include "mpi/quirks/requests.h"
 #include "mpi/record/record.h"

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! fortran: called=worlds_fortran -- {library}
+! fortran: called=worlds_fortran modules=-J -- {library}
 ! worlds: mpi.worlds.fortran{binding}.{mpi} binding=1|2|3 exe={bin}/worlds_fortran{binding}-gcc-{mpi}
 !     if=mpifc
 ! As worlds.c, by each of the three bindings: BINDING is 1 (mpif.h), 2 (use mpi) or 3 (use mpi_f08).
