@@ -4,6 +4,7 @@
  * installed, hidden. */
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,10 @@ pid_t gettid(void) {
 /* The C++ library's counters are atomic in a process with one thread, too. */
 char __libc_single_threaded = 0;
 #endif
+
+/* GCC's libraries refer to functions of threads weakly. That is not enough for the linker to take
+ * them from the libpthread of older_glibc.py. */
+__attribute__((used)) static int (*const once)(pthread_once_t *, void (*)(void)) = pthread_once;
 
 #if __GLIBC_PREREQ(2, 36)
 /* Of std::random_device, which nothing uses, but which comes with the rest. */
