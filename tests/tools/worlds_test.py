@@ -79,12 +79,16 @@ def test_another_launcher_is_told_by_the_variable():
 
 
 def test_a_dry_run_shows_it():
-    with run("-n", "2", RANKS, ":", "-n", "1", RANKS, options=("--worlds", "--dry-run")) as job:
-        out, _ = finished(job, 0)
-    lines = out.splitlines()
-    assert "SENNIT_WORLDS=2,1" in lines, out
-    preload = next(line for line in lines if line.startswith("LD_PRELOAD=")).split(":")
-    assert [f"libsennit-{name}{MPI}.so" in preload[at] for at, name in enumerate(("worlds-", ""))] == [True, True], out
+    ours = f"{os.path.dirname(SENNIT)}/../lib/libsennit-{MPI}.so"
+    for before in ("", ours):
+        preloaded = {"LD_PRELOAD": before}
+        with run("-n", "2", RANKS, ":", "-n", "1", RANKS, options=("--worlds", "--dry-run"), environment=preloaded) as job:
+            out, _ = finished(job, 0)
+        lines = out.splitlines()
+        assert "SENNIT_WORLDS=2,1" in lines, out
+        preload = next(line for line in lines if line.startswith("LD_PRELOAD=")).split(":")
+        names = [os.path.basename(item) for item in preload[:2]]
+        assert names == [f"libsennit-worlds-{MPI}.so", f"libsennit-{MPI}.so"], (before, out)
 
 
 def test_a_program_that_ends_early_ends_the_job():

@@ -29,27 +29,35 @@ std::vector<std::string> compose_library_path(const Installation &installation,
 
 constexpr std::string_view session_library = "libsennit-session.so";
 
+bool is_same_file(const std::string &a, const std::string &b) {
+    std::error_code error;
+    return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+bool is_among(const std::vector<std::string> &files, const std::string &file) {
+    return std::any_of(files.begin(), files.end(), [&](const std::string &each) {
+        return each == file || is_same_file(each, file);
+    });
+}
+
 // What is preloaded already stays in front: sanitizer runtimes must be first, and a profiler's
-// MPI_X calls PMPI_X, which Sennit answers. But the MPI itself has to be behind ours.
+// MPI_X calls PMPI_X, which Sennit answers. Ours are in their own order, also those that were
+// there. And the MPI itself has to be behind them.
 std::vector<std::string> compose_preload(const std::string &before,
                                          const std::vector<std::string> &ours) {
     std::vector<std::string> list;
     std::vector<std::string> behind;
     if (!before.empty())
         for (const std::string &item : split_path_list(before, ": "))
-            if (item != "." &&                                             // an empty element
-                std::filesystem::path(item).filename() != session_library) // the launcher's
+            if (item != "." &&                                               // an empty element
+                std::filesystem::path(item).filename() != session_library && // the launcher's
+                !is_among(ours, item))
                 append_once(classify_mpi_library(item) ? behind : list, item);
     for (const std::string &item : ours)
         append_once(classify_mpi_library(item) ? behind : list, item);
     for (const std::string &item : behind)
         append_once(list, item);
     return list;
-}
-
-bool is_same_file(const std::string &a, const std::string &b) {
-    std::error_code error;
-    return std::filesystem::equivalent(a, b, error) && !error;
 }
 
 // As where only a library of the program needs OpenMP. libc's functions are then reached before
