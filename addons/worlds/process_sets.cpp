@@ -2,12 +2,10 @@
 // Sessions (MPI 4.0, section 11.3) name sets of processes instead of communicators: "mpi://WORLD"
 // has the ranks of the program, "sennit://all" those of the job, and "sennit://world/0" those of
 // the job's first program. A program that only opens sessions is in no MPI_Init, so which ranks
-// these are is told by SENNIT_WORLDS alone.
+// these are is told by SENNIT_WORLDS alone. Without it MPI is asked only what the program asks.
 #include "worlds/worlds.h"
 
-#include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #ifdef MPI_MAX_PSET_NAME_LEN // Open MPI 5 has sessions, and calls itself 3.1
@@ -22,11 +20,13 @@ constexpr const char kWorld[] = "mpi://WORLD";
 constexpr const char kAll[] = "sennit://all";
 constexpr const char kOfProgram[] = "sennit://world/";
 
-// The ranks of MPI's own "mpi://WORLD", or some of them.
+// The ranks of MPI's own "mpi://WORLD", or some of them. Without worlds nobody asks for them.
 class JobGroup {
   public:
-    explicit JobGroup(MPI_Session session)
-        : error_(BEHIND_MPI(MPI_Group_from_session_pset)(session, kWorld, &group_)) {
+    JobGroup(MPI_Session session, const Programs &programs) {
+        if (programs.count() < 2)
+            return;
+        error_ = BEHIND_MPI(MPI_Group_from_session_pset)(session, kWorld, &group_);
         if (error_ == MPI_SUCCESS)
             error_ = BEHIND_MPI(MPI_Group_size)(group_, &size_);
         if (error_ == MPI_SUCCESS)
@@ -39,7 +39,6 @@ class JobGroup {
     JobGroup(const JobGroup &) = delete;
     JobGroup &operator=(const JobGroup &) = delete;
 
-    int error() const { return error_; }
     int rank() const { return rank_; }
     bool is_divided_by(const Programs &programs) const {
         return error_ == MPI_SUCCESS && programs.count() > 1 && size_ == programs.ranks();
@@ -59,7 +58,7 @@ class JobGroup {
     MPI_Group group_ = MPI_GROUP_NULL;
     int size_ = 0;
     int rank_ = 0;
-    int error_;
+    int error_ = MPI_SUCCESS;
 };
 
 // The number in "sennit://world/1"; -1: it is another name.
@@ -67,10 +66,9 @@ int program_of(const char *set) {
     const std::size_t length = std::strlen(kOfProgram);
     if (std::strncmp(set, kOfProgram, length) != 0)
         return -1;
-    char *end = nullptr;
-    const long number = std::strtol(set + length, &end, 10);
-    return end == set + length || *end || number < 0 || number > INT_MAX ? -1
-                                                                         : static_cast<int>(number);
+    const char *at = set + length;
+    const int number = read_number(at);
+    return *at ? -1 : number;
 }
 
 // The program that is meant by a set's name, of those of which there are some; -1: none.
@@ -90,7 +88,7 @@ int sets_of_mpi(MPI_Session session, MPI_Info info) {
 
 DEFINE(MPI_Group_from_session_pset, MPI_Session session, const char *set, MPI_Group *group) {
     const Programs programs;
-    JobGroup job(session);
+    JobGroup job(session, programs);
     if (job.is_divided_by(programs)) {
         if (std::strcmp(set, kAll) == 0)
             return job.give(group);
@@ -103,7 +101,7 @@ DEFINE(MPI_Group_from_session_pset, MPI_Session session, const char *set, MPI_Gr
 DEFINE(MPI_Session_get_num_psets, MPI_Session session, MPI_Info info, int *count) {
     const Programs programs;
     const int error = BEHIND_MPI(MPI_Session_get_num_psets)(session, info, count);
-    if (error == MPI_SUCCESS && JobGroup(session).is_divided_by(programs))
+    if (error == MPI_SUCCESS && JobGroup(session, programs).is_divided_by(programs))
         *count += 1 + programs.count();
     return error;
 }
@@ -112,9 +110,9 @@ DEFINE(MPI_Session_get_num_psets, MPI_Session session, MPI_Info info, int *count
 DEFINE(MPI_Session_get_nth_pset, MPI_Session session, MPI_Info info, int n, int *length,
        char *name) {
     const Programs programs;
-    const int before = sets_of_mpi(session, info);
+    const int before = programs.count() < 2 ? -1 : sets_of_mpi(session, info);
     if (before < 0 || n < before || n - before > programs.count() ||
-        !JobGroup(session).is_divided_by(programs))
+        !JobGroup(session, programs).is_divided_by(programs))
         return BEHIND_MPI(MPI_Session_get_nth_pset)(session, info, n, length, name);
     char set[sizeof kOfProgram + 12];
     if (n == before)
@@ -130,7 +128,7 @@ DEFINE(MPI_Session_get_nth_pset, MPI_Session session, MPI_Info info, int n, int 
 // Its one key that the standard knows is "mpi_size".
 DEFINE(MPI_Session_get_pset_info, MPI_Session session, const char *set, MPI_Info *info) {
     const Programs programs;
-    const JobGroup job(session);
+    const JobGroup job(session, programs);
     const bool is_all = std::strcmp(set, kAll) == 0;
     if (!job.is_divided_by(programs) || (!is_all && named(set, programs, job).number < 0))
         return BEHIND_MPI(MPI_Session_get_pset_info)(session, set, info);
@@ -139,7 +137,7 @@ DEFINE(MPI_Session_get_pset_info, MPI_Session session, const char *set, MPI_Info
         return error;
     char size[16];
     std::snprintf(size, sizeof size, "%d",
-                  is_all ? programs.ranks() : named(set, programs, job).ranks);
+                  is_all ? static_cast<int>(programs.ranks()) : named(set, programs, job).ranks);
     return BEHIND_MPI(MPI_Info_set)(*info, "mpi_size", size);
 }
 

@@ -23,36 +23,35 @@ void *find_behind(const char *name) {
     return found;
 }
 
-namespace {
-
-// The next of "4,2": 0 where there is none.
-int next_number(const char *&at) {
-    char *end = nullptr;
-    const long ranks = std::strtol(at, &end, 10);
-    if (end == at || ranks < 1 || ranks > INT_MAX)
-        return 0;
-    at = *end == ',' ? end + 1 : end;
-    return static_cast<int>(ranks);
+int read_number(const char *&at) {
+    const char *digit = at;
+    long long number = 0;
+    for (; *digit >= '0' && *digit <= '9' && number <= INT_MAX; ++digit)
+        number = 10 * number + (*digit - '0');
+    if (digit == at || number > INT_MAX)
+        return -1;
+    at = digit;
+    return static_cast<int>(number);
 }
 
-} // namespace
-
 Programs::Programs() : text_(trusted_environment("SENNIT_WORLDS")) {
-    const char *at = text_ ? text_ : "";
-    while (const int ranks = next_number(at)) {
-        ++count_;
+    if (!text_ || !*text_)
+        return;
+    for (const char *at = text_;; ++at) {
+        const int ranks = read_number(at);
+        wrong_ = ranks < 1 || (*at != ',' && *at != '\0');
+        count_ = wrong_ ? 0 : count_ + 1;
         ranks_ += ranks;
+        if (wrong_ || *at == '\0')
+            return;
     }
-    wrong_ = *at != '\0';
-    if (wrong_)
-        count_ = 0;
 }
 
 Program Programs::number(int number) const {
     const char *at = text_;
     int first = 0;
-    for (int i = 0; i < count_; ++i) {
-        const int ranks = next_number(at);
+    for (int i = 0; i < count_; ++i, ++at) {
+        const int ranks = read_number(at);
         if (i == number)
             return {i, first, ranks};
         first += ranks;

@@ -33,14 +33,17 @@ struct Program {
     int ranks;
 };
 
+// The number that begins at `at`, of digits alone; `at` is then behind it. -1: there is none.
+int read_number(const char *&at);
+
 // SENNIT_WORLDS, "4,2": how many ranks each program has.
 class Programs {
   public:
     Programs();
     bool is_wrong() const { return wrong_; } // the variable says something else: there are none
     const char *text() const { return text_; }
-    int count() const { return count_; } // less than 2: there is nothing to divide
-    int ranks() const { return ranks_; } // of all
+    int count() const { return count_; }       // less than 2: there is nothing to divide
+    long long ranks() const { return ranks_; } // of all
     Program number(int number) const;
     Program of(int rank) const; // in the job
 
@@ -48,7 +51,7 @@ class Programs {
     const char *text_;
     bool wrong_ = false;
     int count_ = 0;
-    int ranks_ = 0;
+    long long ranks_ = 0;
 };
 
 class Worlds {

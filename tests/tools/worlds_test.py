@@ -51,12 +51,18 @@ def test_a_job_without_worlds_inherits_none():
     assert out.count(" of 3 pid ") == 3, out
 
 
-def test_what_does_not_fit_the_job_is_said():
+def told(worlds, ranks=2):
+    """A job of one program whose ranks are told about worlds by hand."""
     preload = f"{os.path.dirname(SENNIT)}/../lib/libsennit-worlds-{MPI}.so"
-    for worlds, said in (("4,5", "another number"), ("1,x", "is ignored"), ("1,0", "is ignored")):
-        with run("-n", "2", "env", f"LD_PRELOAD={preload}", f"SENNIT_WORLDS={worlds}", RANKS, options=("--mpi", MPI)) as job:
+    return run("-n", str(ranks), "env", f"LD_PRELOAD={preload}", f"SENNIT_WORLDS={worlds}", RANKS, options=("--mpi", MPI))
+
+
+def test_what_is_no_list_of_numbers_is_said():
+    for worlds in ("1,x", "1,0", "1 1", "1, 1", "1,1,", "1,,1", "+1,1", "-1,3", "1,4294967297"):
+        with told(worlds) as job:
             out, errors = finished(job, 0)
-        assert out.count(" of 2 pid ") == 2 and len(own_lines(errors)) == 1 and said in errors[0], (out, errors)
+        lines = own_lines(errors)
+        assert out.count(" of 2 pid ") == 2 and len(lines) == 1 and f"'{worlds}' is ignored" in lines[0], (worlds, out, errors)
 
 
 def by_mpiexec(worlds, *words):

@@ -225,6 +225,23 @@ static void write_files(void) {
     leave_folder();
 }
 
+#ifdef MPI_MAX_PSET_NAME_LEN
+/* MPICH raises the error on the world. */
+static void refuse_sets(MPI_Session session) {
+    static const char *const sets[] = {"sennit://world/+1", "sennit://world/ 1", "sennit://world/",
+                                       "sennit://world/2"};
+    MPI_Errhandler before;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
+        MPI_Group group = MPI_GROUP_NULL;
+        CHECK(MPI_Group_from_session_pset(session, sets[i], &group) != MPI_SUCCESS);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+    MPI_Errhandler_free(&before);
+}
+#endif
+
 /* Sessions name the same ranks. */
 static void open_session(void) {
 #ifdef MPI_MAX_PSET_NAME_LEN
@@ -246,6 +263,7 @@ static void open_session(void) {
         MPI_Info_free(&info);
         MPI_Group_free(&group);
     }
+    refuse_sets(session);
     int sets_there = 0, length = 0;
     char name[MPI_MAX_PSET_NAME_LEN] = "";
     MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets_there);
