@@ -2,6 +2,7 @@
 #include "worlds/worlds.h"
 
 #include "base/environment.h"
+#include "base/message.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -73,36 +74,60 @@ bool is_spawned() {
     return BEHIND_MPI(MPI_Comm_get_parent)(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
 }
 
-// By one rank. True: there is nothing to divide by.
-bool says_nothing(const Programs &programs, int size, int rank) {
-    const bool of_other = programs.count() > 0 && programs.ranks() != size;
-    if (rank == 0 && programs.is_wrong())
-        std::fprintf(stderr,
-                     "sennit: SENNIT_WORLDS='%s' is ignored: it is a number of ranks for each "
-                     "program, with commas between them\n",
-                     programs.text());
-    if (rank == 0 && of_other)
-        std::fprintf(stderr,
-                     "sennit: this job has %d ranks, that of SENNIT_WORLDS=%s another number: its "
-                     "programs share MPI_COMM_WORLD\n",
-                     size, programs.text());
-    return programs.count() < 2 || of_other;
+// The rank that has said why ends the job. The others wait for it, and their programs do not begin.
+int end_job(bool has_said) {
+    if (!has_said)
+        return BEHIND_MPI(MPI_Barrier)(MPI_COMM_WORLD);
+    let_last_words_through();
+    return BEHIND_MPI(MPI_Abort)(MPI_COMM_WORLD, 2);
 }
 
-// The launcher numbers programs, too. It might have numbered ranks in another order.
-void end_if_another(const Program &program, int rank) {
+void say_that_it_is_wrong(const Programs &programs) {
+    std::fprintf(stderr,
+                 "sennit: SENNIT_WORLDS='%s' is ignored: it is a number of ranks for each program, "
+                 "with commas between them\n",
+                 programs.text());
+}
+
+// A process on its own need not be of the job that the variable is about.
+void say_that_it_is_another(const Programs &programs, int size) {
+    std::fprintf(stderr, "sennit: SENNIT_WORLDS=%s names %lld rank%s, but the job has %d: %s\n",
+                 programs.text(), programs.ranks(), programs.ranks() == 1 ? "" : "s", size,
+                 size == 1 ? "it is ignored" : "correct it");
+}
+
+// As the launcher numbers programs; -1: it does not.
+int number_by_launcher() {
     void *value = nullptr;
     int flag = 0;
-    if (BEHIND_MPI(MPI_Comm_get_attr)(MPI_COMM_WORLD, MPI_APPNUM, static_cast<void *>(&value),
-                                      &flag) != MPI_SUCCESS ||
-        !flag || *static_cast<const int *>(value) == program.number)
-        return;
-    std::fprintf(
-        stderr,
-        "sennit: rank %d of the job is one of program %d, and by SENNIT_WORLDS of program %d: "
-        "leave options of mpiexec away that give ranks other numbers\n",
-        rank, *static_cast<const int *>(value), program.number);
-    BEHIND_MPI(MPI_Abort)(MPI_COMM_WORLD, 2);
+    const int error = BEHIND_MPI(MPI_Comm_get_attr)(MPI_COMM_WORLD, MPI_APPNUM,
+                                                    static_cast<void *>(&value), &flag);
+    return error == MPI_SUCCESS && flag ? *static_cast<const int *>(value) : -1;
+}
+
+struct Found { // MPI_2INT
+    int is_none;
+    int rank;
+};
+
+// The launcher might have numbered ranks in another order. But if it has the number 0 for all, it
+// takes the job for one program: a script starts each, or srun --multi-prog.
+int end_if_another(const Program &program, int rank) {
+    const int number = number_by_launcher();
+    const Found mine[] = {{number <= 0, rank}, {number < 0 || number == program.number, rank}};
+    Found first[2] = {};
+    const int error =
+        BEHIND_MPI(MPI_Allreduce)(mine, first, 2, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
+    const auto &[numbered, misplaced] = first;
+    if (error != MPI_SUCCESS || numbered.is_none || misplaced.is_none)
+        return error;
+    if (misplaced.rank == rank)
+        std::fprintf(
+            stderr,
+            "sennit: rank %d of the job is one of program %d, and by SENNIT_WORLDS of program %d: "
+            "leave options of mpiexec away that give ranks other numbers\n",
+            rank, number, program.number);
+    return end_job(misplaced.rank == rank);
 }
 
 } // namespace
@@ -120,12 +145,20 @@ int Worlds::begin() {
     int rank = 0;
     if (!programs.text() || is_spawned() ||
         BEHIND_MPI(MPI_Comm_size)(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
-        BEHIND_MPI(MPI_Comm_rank)(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
-        says_nothing(programs, size, rank))
+        BEHIND_MPI(MPI_Comm_rank)(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (rank == 0 && programs.is_wrong())
+        say_that_it_is_wrong(programs);
+    const bool is_another = programs.count() > 0 && programs.ranks() != size;
+    if (rank == 0 && is_another)
+        say_that_it_is_another(programs, size);
+    if (is_another && size > 1)
+        return end_job(rank == 0);
+    if (programs.count() < 2 || is_another)
         return MPI_SUCCESS;
     const Program program = programs.of(rank);
-    end_if_another(program, rank);
-    return divide(program, rank);
+    const int error = end_if_another(program, rank);
+    return error == MPI_SUCCESS ? divide(program, rank) : error;
 }
 
 // Reports name a communicator as MPI does. "MPI_COMM_WORLD" alone is the whole job there.

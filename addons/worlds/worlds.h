@@ -12,8 +12,8 @@
 // The handle MPI_COMM_WORLD remains what the program passes, compares and converts (MPI_Comm_c2f).
 // The new communicator's own handle is seen only by functions of the program that MPI calls for it.
 //
-// Without SENNIT_WORLDS, in a job that is another one, and in processes that a program has spawned,
-// nothing is exchanged.
+// Without SENNIT_WORLDS, in a process that is a job of its own, and in processes that a program has
+// spawned, nothing is exchanged.
 #pragma once
 
 #include "mpi/interpose/bare.h"

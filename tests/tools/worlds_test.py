@@ -65,10 +65,24 @@ def test_what_is_no_list_of_numbers_is_said():
         assert out.count(" of 2 pid ") == 2 and len(lines) == 1 and f"'{worlds}' is ignored" in lines[0], (worlds, out, errors)
 
 
-def by_mpiexec(worlds, *words):
+def test_another_number_of_ranks_ends_the_job():
+    for worlds, names in (("1,1,1", "3 ranks"), ("1", "1 rank"), ("2147483647,2147483647,4", "4294967298 ranks")):
+        with told(worlds) as job:
+            code, out, errors = job.finish()
+        said = [line for line in errors if "SENNIT_WORLDS" in line]
+        assert code != 0 and " pid " not in out, (worlds, code, out, errors)
+        assert said == [f"sennit: SENNIT_WORLDS={worlds} names {names}, but the job has 2: correct it"], (worlds, errors)
+    with told("4,2", ranks=1) as job:
+        out, errors = finished(job, 0)
+    assert " of 1 pid " in out and own_lines(errors) == [
+        "sennit: SENNIT_WORLDS=4,2 names 6 ranks, but the job has 1: it is ignored"], (out, errors)
+
+
+def by_mpiexec(worlds, *words, parts=(2, 1)):
     """Three ranks, two of the first program, started by something else."""
-    options = ["--oversubscribe", "--allow-run-as-root"] if MPI == "openmpi" else []
-    line = [MPIEXEC, *options, "-n", "2", SENNIT, *words, RANKS, ":", "-n", "1", SENNIT, *words, RANKS]
+    line = [MPIEXEC, *(["--oversubscribe", "--allow-run-as-root"] if MPI == "openmpi" else [])]
+    for number, ranks in enumerate(parts):
+        line += [*([":"] if number else []), "-n", str(ranks), SENNIT, *words, RANKS]
     return Running(line, environment={"SENNIT_WORLDS": worlds})
 
 
@@ -76,12 +90,25 @@ def test_another_launcher_is_told_by_the_variable():
     with by_mpiexec("2,1", "exec") as job:
         out, _ = finished(job, 0)
     assert out.count(" of 2 pid ") == 2 and out.count(" of 1 pid ") == 1, out
-    with by_mpiexec("1,2", "exec") as job:
-        code, _, errors = job.finish()
-    assert code != 0 and any("rank 1 of the job is one of program 0, and by SENNIT_WORLDS of program 1" in line for line in errors), errors
     with by_mpiexec("", "run", "--worlds") as job:
         code, _, errors = job.finish()
     assert code == 2 and any("--worlds starts a job, leave it away" in line for line in errors), errors
+
+
+def test_another_order_ends_the_job_with_one_line():
+    for worlds, parts, number in (("1,2", (2, 1), 0), ("1,1,1", (2, 1), 0), ("2,1", (1, 2), 1)):
+        with by_mpiexec(worlds, "exec", parts=parts) as job:
+            code, out, errors = job.finish()
+        said = [line for line in errors if "by SENNIT_WORLDS of program" in line]
+        assert code != 0 and " pid " not in out and len(said) == 1, (worlds, code, out, errors)
+        assert f"rank 1 of the job is one of program {number}, and by SENNIT_WORLDS of program {1 - number}" in said[0], errors
+
+
+def test_a_launcher_that_knows_one_program_is_no_evidence():
+    """As where a script starts both programs: all ranks have MPI_APPNUM 0."""
+    with by_mpiexec("2,1", "exec", parts=(3,)) as job:
+        out, _ = finished(job, 0)
+    assert out.count(" of 2 pid ") == 2 and out.count(" of 1 pid ") == 1, out
 
 
 def test_a_dry_run_shows_it():
