@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 namespace sennit::worlds {
@@ -35,10 +36,18 @@ int read_number(const char *&at) {
     return static_cast<int>(number);
 }
 
-Programs::Programs() : text_(trusted_environment("SENNIT_WORLDS")) {
-    if (!text_ || !*text_)
+// Looked for twice: MPI_Init may take it meanwhile.
+const char *Programs::text_of_job() {
+    const char *text = g_worlds.text();
+    if (!text)
+        text = trusted_environment("SENNIT_WORLDS");
+    return text ? text : g_worlds.text();
+}
+
+Programs::Programs(const char *text) : text_(text) {
+    if (!text || !*text)
         return;
-    for (const char *at = text_;; ++at) {
+    for (const char *at = text;; ++at) {
         const int ranks = read_number(at);
         wrong_ = ranks < 1 || (*at != ',' && *at != '\0');
         count_ = wrong_ ? 0 : count_ + 1;
@@ -140,11 +149,17 @@ MPI_Comm attributes_of(MPI_Comm comm, int key) {
 }
 
 int Worlds::begin() {
-    const Programs programs;
+    const char *const given = trusted_environment("SENNIT_WORLDS");
+    if (!given)
+        return MPI_SUCCESS;
+    const bool is_of_job = !is_spawned();
+    if (is_of_job)
+        text_.store(strdup(given), std::memory_order_release);
+    unsetenv("SENNIT_WORLDS");
+    const Programs programs(text());
     int size = 0;
     int rank = 0;
-    if (!programs.text() || is_spawned() ||
-        BEHIND_MPI(MPI_Comm_size)(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
+    if (!is_of_job || BEHIND_MPI(MPI_Comm_size)(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
         BEHIND_MPI(MPI_Comm_rank)(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
         return MPI_SUCCESS;
     if (rank == 0 && programs.is_wrong())

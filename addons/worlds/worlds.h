@@ -21,6 +21,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 namespace sennit::worlds {
 
 // Of the libraries behind this one. Ends the process if none has it.
@@ -39,7 +41,8 @@ int read_number(const char *&at);
 // SENNIT_WORLDS, "4,2": how many ranks each program has.
 class Programs {
   public:
-    Programs();
+    Programs() : Programs(text_of_job()) {}
+    explicit Programs(const char *text);     // null: none
     bool is_wrong() const { return wrong_; } // the variable says something else: there are none
     const char *text() const { return text_; }
     int count() const { return count_; }       // less than 2: there is nothing to divide
@@ -48,6 +51,8 @@ class Programs {
     Program of(int rank) const; // in the job
 
   private:
+    static const char *text_of_job();
+
     const char *text_;
     bool wrong_ = false;
     int count_ = 0;
@@ -64,6 +69,9 @@ class Worlds {
     bool divided() const { return own_ != MPI_Comm{}; }
     // What the program's world is called in reports.
     const char *name() const { return name_; }
+    // SENNIT_WORLDS as it was in MPI_Init, which takes it from the environment: it is not for what
+    // a rank starts. Null: there was none, or MPI_Init is not over.
+    const char *text() const { return text_.load(std::memory_order_acquire); }
 
   private:
     int divide(const Program &program, int rank);
@@ -71,6 +79,7 @@ class Worlds {
     MPI_Comm own_{}; // written in MPI_Init
     MPI_Comm all_{};
     char name_[MPI_MAX_OBJECT_NAME] = "";
+    std::atomic<const char *> text_{}; // threads with sessions read it, beside MPI_Init
 };
 
 extern Worlds g_worlds;

@@ -33,10 +33,15 @@ def refused(reason, *words, **how):
 
 
 def test_each_program_has_its_world():
-    with run("-n", "2", RANKS, "print", "SENNIT_WORLDS", ":", "-n", "1", "A=7", RANKS, "print", "A") as job:
+    with run("-n", "2", RANKS, ":", "-n", "1", "A=7", RANKS, "print", "A") as job:
         out, _ = finished(job, 0)
-    assert out.count(" of 2 pid ") == 2 and out.count(" of 1 pid ") == 1, out
-    assert "0 A=7" in out and out.count("SENNIT_WORLDS=2,1") == 2, out
+    assert out.count(" of 2 pid ") == 2 and out.count(" of 1 pid ") == 1 and "0 A=7" in out, out
+
+
+def test_children_of_a_rank_have_none():
+    with run("-n", "2", RANKS, "print", "SENNIT_WORLDS", ":", "-n", "1", RANKS) as job:
+        out, _ = finished(job, 0)
+    assert out.count("SENNIT_WORLDS=(unset)") == 2, out
 
 
 def test_of_one_program_it_is_that_of_the_job():
