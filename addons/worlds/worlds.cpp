@@ -181,8 +181,8 @@ int Worlds::divide(const Program &program, int rank) {
     std::snprintf(name_, sizeof name_, "MPI_COMM_WORLD of program %d (%.24s)", program.number,
                   program_invocation_short_name);
     MPI_Comm own = MPI_COMM_NULL;
-    // Of MPI_Comm_idup's, Sennit leaves the collectives to MPI: it makes those of three
-    // communicators at a time, and the program's own matter more.
+    // Sennit assembles collectives for three communicators at most. MPI_Comm_idup's result is not
+    // among them, so the program's own are.
     MPI_Request request = MPI_REQUEST_NULL;
     int error = BEHIND_MPI(MPI_Comm_idup)(MPI_COMM_WORLD, &all_, &request);
     if (error == MPI_SUCCESS)
