@@ -151,6 +151,20 @@ TEST(ReportEfficiency, OutsideOfRegionsOneThreadWorks) {
     expect_openmp(efficiencies_of(job_of({process}), kWhole).job.spent, 0.75, 1, 1);
 }
 
+TEST(ReportEfficiency, TheInitialThreadWorksBeforeItsFirstEvent) {
+    Process process = sequence(0);
+    process.threads[0].intervals[0].begin = 700;
+    const Efficiencies alone = efficiencies_of(job_of({process}), kWhole);
+    expect_openmp(alone.job.spent, 1, 1, 1);
+    EXPECT_EQ(alone.job.spent.useful, 1000);
+    // Another thread may not be there yet.
+    process = make_process(0, 0);
+    for (ThreadModel &thread : process.threads)
+        thread.intervals = {{500, 1000, State::program, 0}};
+    add_region(process, 500, 1000);
+    expect_openmp(efficiencies_of(job_of({process}), kWhole).job.spent, 0.75, 1, 1);
+}
+
 TEST(ReportEfficiency, AThreadThatHasATaskAndDoesNotRunItYet) {
     Process process = make_process(0, 2);
     run(process, 1, 0, 0, 0, 0, 1000);

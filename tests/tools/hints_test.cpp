@@ -137,6 +137,13 @@ TEST(ReportHints, LongSerialParts) {
     EXPECT_EQ(hints_of(process), "");
 }
 
+TEST(ReportHints, NoSerialPartsWhereARankHasOneThread) {
+    Process process = make_process(0, 0);
+    process.threads.pop_back();
+    process.threads[0].intervals = {{0, 600, State::program, 0}};
+    EXPECT_EQ(hints_of(process), "");
+}
+
 TEST(ReportHints, AreThreeAtMostAndTheCostliestIsFirst) {
     // Small tasks of three functions on one thread; the other one is in MPI for some time.
     Process process = tasks_with_gaps(10);

@@ -77,8 +77,8 @@ struct Change {
 
 class Changes {
   public:
-    explicit Changes(const Process &process) : process_(process) {
-        add_intervals();
+    Changes(const Process &process, Ns begin) : process_(process) {
+        add_intervals(begin);
         add_calls();
         add_completions();
         for (const ReadyChange &change : process.ready)
@@ -104,18 +104,28 @@ class Changes {
         list_.push_back({end, what, thread, -1});
     }
 
-    void add_intervals() {
+    void add_program(Ns begin, Ns end, std::uint32_t thread) {
+        add(begin, end, What::runs, thread);
+        program_[thread].push_back({begin, end, thread});
+    }
+
+    void add_intervals(Ns window_begin) {
         in_task_.resize(process_.tasks.size());
         program_.resize(process_.threads.size());
         for (std::uint32_t i = 0; i < process_.threads.size(); ++i) {
             if (process_.threads[i].row < 0)
                 continue;
-            for (const Interval &one : process_.threads[i].intervals) {
-                if (one.state == State::outside)
+            // A thread is known from its first event on. The initial one was in the program before.
+            const std::vector<Interval> &known = process_.threads[i].intervals;
+            if (process_.threads[i].row == 0 && !known.empty() && known[0].begin > window_begin)
+                add_program(window_begin, known[0].begin, i);
+            for (const Interval &one : known) {
+                if (one.state == State::program)
+                    add_program(one.begin, one.end, i);
+                if (one.state != State::task)
                     continue;
                 add(one.begin, one.end, What::runs, i);
-                const bool in_task = one.state == State::task;
-                (in_task ? in_task_[one.task] : program_[i]).push_back({one.begin, one.end, i});
+                in_task_[one.task].push_back({one.begin, one.end, i});
             }
         }
         for (std::vector<Piece> &pieces : in_task_) // of several threads
@@ -236,7 +246,7 @@ SpentTime::SpentTime(const Process &process, Ns begin) {
     for (const ThreadModel &thread : process.threads)
         threads_ += thread.row >= 0 && !thread.intervals.empty() ? 1 : 0;
     Moment moment(process.threads.size(), threads_);
-    const Changes changes(process);
+    const Changes changes(process, begin);
     const std::vector<Change> &list = changes.list();
     const Ns first = list.empty() ? begin : std::min(begin, list.front().at);
     points_.push_back({first, {}, moment.doing()});

@@ -143,8 +143,13 @@ class Hints {
                     });
     }
 
+    // Where a rank has several threads: one has nobody to leave work to.
     void serial_parts() {
-        if (spent_.serial_parts() < 0.8)
+        const std::vector<Efficiency> &ranks = found_.efficiencies.ranks;
+        const bool several = std::ranges::any_of(ranks, [&](const Efficiency &rank) {
+            return rank.spent.total() > found_.window.length();
+        });
+        if (several && spent_.serial_parts() < 0.8)
             add(static_cast<double>(spent_.serial), [&] {
                 return fmt::format("{} of the threads' time is lost outside of parallel regions, "
                                    "where one thread of a rank works alone",
