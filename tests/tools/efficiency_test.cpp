@@ -264,6 +264,21 @@ TEST(ReportEfficiency, OfPhases) {
     EXPECT_EQ(divide_time(job.processes[0], kWhole)[0].program_mpi, 0);
 }
 
+TEST(ReportEfficiency, ARankThatIsShorterInAPhaseWaitsForTheLongest) {
+    Job job = job_of({sequence(0), sequence(1)});
+    for (Process &process : job.processes) {
+        process.file.names[50] = "solve";
+        const Ns end = process.rank == 0 ? 1000 : 200;
+        process.calls.push_back(call(0, kNeither, -1, 0, end, 0));
+        process.calls.back().name = 50;
+    }
+    const Efficiency phase = efficiencies_of(job, kWhole).phases.at(0);
+    EXPECT_NEAR(phase.rank_balance, 0.6, 0.001);
+    EXPECT_NEAR(phase.communication, 1, 0.001);
+    EXPECT_NEAR(phase.spent.mpi_part(), 0.6, 0.001);
+    EXPECT_NEAR(phase.spent.openmp(), 1, 0.001);
+}
+
 TEST(ReportEfficiency, IsOneWhereNothingIsLostAndNoneWhereNothingRuns) {
     const Efficiencies alone = efficiencies_of(job_of({sequence(0)}), kWhole);
     expect_mpi(alone, 1, 1, 1, 1);

@@ -309,7 +309,10 @@ class Measured {
             found.ranks.push_back({name, whole.spent[p], 1, whole.spent[p].mpi_part()});
         }
         found.job = efficiency_of("all", whole);
-        found.phases = sorted(phases());
+        std::map<std::string, Named> all_phases = phases();
+        for (auto &[name, what] : all_phases)
+            wait_for_the_longest(what);
+        found.phases = sorted(all_phases);
         found.regions = sorted(regions());
         divide(found, whole);
         return found;
@@ -376,6 +379,17 @@ class Measured {
             }
         }
         return found;
+    }
+
+    // A rank that is through a phase sooner than another one waits for it.
+    void wait_for_the_longest(Named &what) const {
+        Ns longest = 0; // of a thread
+        for (std::size_t p = 0; p < times_.size(); ++p)
+            if (times_[p].threads() > 0)
+                longest = std::max(longest, what.spent[p].total() / times_[p].threads());
+        for (std::size_t p = 0; p < times_.size(); ++p)
+            if (const Ns total = what.spent[p].total(); total > 0)
+                what.spent[p].mpi += longest * times_[p].threads() - total;
     }
 
     std::map<std::string, Named> regions() const {
