@@ -279,6 +279,57 @@ TEST(ReportEfficiency, ARankThatIsShorterInAPhaseWaitsForTheLongest) {
     EXPECT_NEAR(phase.spent.openmp(), 1, 0.001);
 }
 
+TEST(ReportEfficiency, AMeetingThatOneRankComesToBehindTheWindow) {
+    Job job = job_of({sequence(0), sequence(1)});
+    meet(job.processes[0], 400, 500);
+    meet(job.processes[1], 300, 500);
+    meet(job.processes[0], 1000, 1200);
+    meet(job.processes[1], 600, 1200);
+    const Efficiencies found = efficiencies_of(job, {0, 900});
+    ASSERT_TRUE(found.transfer.has_value()) << found.undivided;
+    // Rank 0 computes 400 + 400; rank 1 waits for it, and then for the end.
+    EXPECT_NEAR(*found.transfer, 800.0 / 900, 0.001);
+    EXPECT_NEAR(*found.serialization, 1, 0.001);
+}
+
+TEST(ReportEfficiency, AMeetingThatOneRankHasLeftBeforeTheWindow) {
+    // Rank 0 gives others something, and goes on at once.
+    Job job = job_of({sequence(0), sequence(1)});
+    meet(job.processes[0], 50, 60);
+    meet(job.processes[1], 50, 200);
+    meet(job.processes[0], 900, 1000);
+    meet(job.processes[1], 400, 1000);
+    const Efficiencies found = efficiencies_of(job, {100, 1000});
+    ASSERT_TRUE(found.transfer.has_value()) << found.undivided;
+    EXPECT_NEAR(*found.transfer, 800.0 / 900, 0.001);
+}
+
+TEST(ReportEfficiency, AMessageThatIsSentBehindTheWindow) {
+    Job job = job_of({sequence(0), sequence(1)});
+    add_message(job, 0, 1000, 1, 300, 1100);
+    const Efficiencies found = efficiencies_of(job, {0, 800});
+    ASSERT_TRUE(found.transfer.has_value()) << found.undivided;
+    EXPECT_NEAR(*found.transfer, 1, 0.001);
+    EXPECT_NEAR(found.job.rank_balance, 550.0 / 800, 0.001);
+}
+
+TEST(ReportEfficiency, CommunicatorsOfTheSameRanksHaveTheirMeetingsTogether) {
+    // Rank 1 knows the same ranks by another number, and by their list.
+    Job job = job_of({sequence(0), sequence(1)});
+    Process &one = job.processes[1];
+    one.file.groups[kWorld + 1] = {
+        2,
+        {0, 1},
+        "",
+    };
+    meet(job.processes[0], 500, 1000);
+    meet(one, 200, 1000);
+    one.calls.back().group = kWorld + 1;
+    const Efficiencies found = efficiencies_of(job, kWhole);
+    ASSERT_TRUE(found.transfer.has_value()) << found.undivided;
+    EXPECT_NEAR(*found.transfer, 0.5, 0.001);
+}
+
 TEST(ReportEfficiency, IsOneWhereNothingIsLostAndNoneWhereNothingRuns) {
     const Efficiencies alone = efficiencies_of(job_of({sequence(0)}), kWhole);
     expect_mpi(alone, 1, 1, 1, 1);

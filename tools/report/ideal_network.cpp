@@ -4,6 +4,8 @@
 // of its ranks has come. This is sound where a rank is a sequence: one thread calls MPI, outside of
 // tasks, and no other one computes meanwhile. When a task runs is the scheduler's decision, which a
 // trace of one run does not tell for another one.
+// A call may reach over an end of the window. Nobody waits for what is outside of it: what came
+// before the window is there, and a rank that waits for what comes behind it has done its part.
 #include "efficiency.h"
 
 #include <algorithm>
@@ -31,26 +33,67 @@ bool is_collective(const std::string &name) {
 
 using Members = std::vector<int>; // of a communicator: ranks of the job
 
+struct Meeting {
+    std::uint32_t in_trace = 0, in_window = 0; // calls of it
+    std::uint32_t came = 0;                    // of those in the window, on the ideal network
+    Ns last = 0;
+};
+
+// The collective calls of the same ranks are numbered, on each rank, from the trace's begin. Lists
+// of ranks may be long, and there are few of them.
+class Meetings {
+  public:
+    struct Place {
+        std::uint32_t list = kNone, number = 0;
+    };
+
+    std::uint32_t list_of(Members members) {
+        const auto next = static_cast<std::uint32_t>(lists_.size());
+        const auto [at, fresh] = numbers_.try_emplace(std::move(members), next);
+        if (fresh)
+            lists_.push_back({at->first.size(), {}});
+        return at->second;
+    }
+    Meeting &at(const Place &place) {
+        std::vector<Meeting> &all = lists_[place.list].meetings;
+        if (all.size() <= place.number)
+            all.resize(place.number + 1);
+        return all[place.number];
+    }
+    bool is_whole(const Place &place) { return at(place).in_trace >= lists_[place.list].members; }
+
+  private:
+    struct List {
+        std::size_t members;
+        std::vector<Meeting> meetings;
+    };
+    std::map<Members, std::uint32_t> numbers_;
+    std::vector<List> lists_;
+};
+
 // What a rank does after it has computed for `before`.
 struct Step {
     Ns before = 0;
     std::uint32_t sends = kNone;         // a message
     std::vector<std::uint32_t> receives; // waits for these
-    bool meets = false;                  // the others of a communicator
-    Members members;
+    Meetings::Place meets{};             // the others of a communicator
 };
 
 // A rank's steps in the window, or the reason why it is no sequence of such.
 class Sequence {
   public:
-    Sequence(const Process &process, const Window &window)
-        : process_(process), clock_(window.begin) {
+    Sequence(const Process &process, const Window &window, Meetings &meetings)
+        : process_(process), meetings_(meetings), window_(window), clock_(window.begin) {
         collect_waits();
         for (std::uint32_t c = 0; c < process.calls.size() && why_.empty(); ++c) {
             const Call &call = process.calls[c];
-            if (is_mpi_call(process.file.name_of(call.name)) && call.end >= window.begin &&
-                call.begin <= window.end)
-                take(c);
+            const std::string what = name(call);
+            if (!is_mpi_call(what))
+                continue;
+            const Meetings::Place place =
+                is_collective(what) && !call.post ? place_of(call) : Meetings::Place{};
+            if (call.end >= window.begin && call.begin <= window.end)
+                take(c, place);
         }
         tail_ = std::max<Ns>(0, std::min(window.end, process.end) - clock_);
     }
@@ -72,7 +115,24 @@ class Sequence {
                 posts_[process_.calls[c].wait].push_back(c);
     }
 
-    void take(std::uint32_t number) {
+    // Each collective call of the trace takes the next one, in the window or not.
+    Meetings::Place place_of(const Call &call) {
+        auto known = lists_.find(call.group);
+        if (known == lists_.end()) {
+            const auto group = process_.file.groups.find(call.group);
+            if (group == process_.file.groups.end())
+                return {};
+            Members members = group->second.ranks;
+            for (int i = 0; group->second.ranks.empty() && i < group->second.size; ++i)
+                members.push_back(i);
+            known = lists_.emplace(call.group, meetings_.list_of(std::move(members))).first;
+        }
+        const Meetings::Place place{known->second, met_[known->second]++};
+        ++meetings_.at(place).in_trace;
+        return place;
+    }
+
+    void take(std::uint32_t number, const Meetings::Place &place) {
         const Call &call = process_.calls[number];
         if (call.task != 0 && process_.tasks[call.task].ran())
             return refuse("MPI is called in tasks, and when those run is the scheduler's decision");
@@ -83,13 +143,15 @@ class Sequence {
         if (call.open)
             return refuse(fmt::format("the trace ends within a {}", name(call)));
         Step step;
+        step.meets = place;
         step.before = std::max<Ns>(0, call.begin - clock_);
         if (call.post && !add_post(call, step))
             return;
         if (!call.post && !add_call(number, step))
             return;
-        in_mpi_ += call.end - std::max(call.begin, clock_);
-        clock_ = std::max(clock_, call.end);
+        const Ns end = std::min(call.end, window_.end);
+        in_mpi_ += std::max<Ns>(0, end - std::max(call.begin, clock_));
+        clock_ = std::max(clock_, end);
         steps_.push_back(std::move(step));
     }
 
@@ -115,7 +177,7 @@ class Sequence {
         else if (call.direction == kReceive)
             receive(call, step);
         else if (is_collective(what))
-            meet(call, step);
+            meet(call, step.meets);
         else if (!what.starts_with("MPI_Wait"))
             refuse(fmt::format("{} is not replayed", what));
         return why_.empty();
@@ -128,30 +190,31 @@ class Sequence {
             refuse(fmt::format("the message of a {} is not known", name(call)));
     }
 
-    void meet(const Call &call, Step &step) {
-        const auto group = process_.file.groups.find(call.group);
-        if (group == process_.file.groups.end())
+    void meet(const Call &call, const Meetings::Place &place) {
+        if (place.list == kNone)
             return refuse(fmt::format("the ranks of a {} are not known", name(call)));
-        step.meets = true;
-        step.members = group->second.ranks;
-        for (int i = 0; group->second.ranks.empty() && i < group->second.size; ++i)
-            step.members.push_back(i);
+        ++meetings_.at(place).in_window;
     }
 
     const Process &process_;
+    Meetings &meetings_;
+    const Window window_;
     Ns clock_;
     Ns tail_ = 0, in_mpi_ = 0;
     std::uint32_t thread_ = kNone;
     std::map<std::uint32_t, std::vector<std::uint32_t>> posts_; // by the call that waits for them
+    std::map<std::uint64_t, std::uint32_t> lists_;              // by communicator
+    std::map<std::uint32_t, std::uint32_t> met_;                // by list: how often
     std::vector<Step> steps_;
     std::string why_;
 };
 
 class IdealNetwork {
   public:
-    IdealNetwork(const Job &job, const std::vector<Sequence> &sequences)
-        : sequences_(sequences), ranks_(sequences.size()), sent_(job.messages.size(), kNever) {
-        // A message from before the window is there.
+    IdealNetwork(const Job &job, const std::vector<Sequence> &sequences, Meetings &meetings)
+        : sequences_(sequences), meetings_(meetings), ranks_(sequences.size()),
+          sent_(job.messages.size(), kNever) {
+        // A message from outside of the window is there.
         std::vector<char> within(sent_.size());
         for (const Sequence &sequence : sequences)
             for (const Step &step : sequence.steps())
@@ -183,11 +246,6 @@ class IdealNetwork {
         std::size_t next = 0;
         Ns now = 0;
         bool begun = false; // the next step: it has computed, and may have come to a meeting
-        std::map<Members, std::size_t> met; // how often
-    };
-    struct Meeting {
-        std::size_t came = 0;
-        Ns last = 0;
     };
 
     bool go_on(std::size_t r) {
@@ -200,8 +258,8 @@ class IdealNetwork {
             rank.now += step.before;
             if (step.sends != kNone)
                 sent_[step.sends] = rank.now;
-            if (step.meets) {
-                Meeting &meeting = meetings_[{step.members, rank.met[step.members]}];
+            if (step.meets.list != kNone) {
+                Meeting &meeting = meetings_.at(step.meets);
                 ++meeting.came;
                 meeting.last = std::max(meeting.last, rank.now);
             }
@@ -212,11 +270,10 @@ class IdealNetwork {
                 return false;
             now = std::max(now, sent_[message]);
         }
-        if (step.meets) {
-            const Meeting &meeting = meetings_[{step.members, rank.met[step.members]}];
-            if (meeting.came < step.members.size())
+        if (step.meets.list != kNone) {
+            const Meeting &meeting = meetings_.at(step.meets);
+            if (meeting.came < meeting.in_window || !meetings_.is_whole(step.meets))
                 return false;
-            ++rank.met[step.members];
             now = std::max(now, meeting.last);
         }
         rank.now = now;
@@ -226,9 +283,9 @@ class IdealNetwork {
     }
 
     const std::vector<Sequence> &sequences_;
+    Meetings &meetings_;
     std::vector<Rank> ranks_;
     std::vector<Ns> sent_; // by message
-    std::map<std::pair<Members, std::size_t>, Meeting> meetings_;
 };
 
 } // namespace
@@ -237,9 +294,10 @@ IdealTime ideal_time(const Job &job, const Window &window, const std::vector<dou
     // A hundredth of the time is what an efficiency may be wrong by.
     const double tolerance = 0.01 * static_cast<double>(window.length());
     std::vector<Sequence> sequences;
+    Meetings meetings;
     double longest = 0;
     for (std::size_t p = 0; p < job.processes.size(); ++p) {
-        const Sequence &one = sequences.emplace_back(job.processes[p], window);
+        const Sequence &one = sequences.emplace_back(job.processes[p], window, meetings);
         if (!one.why().empty())
             return {-1, one.why()};
         const auto alone = static_cast<double>(window.length() - one.in_mpi());
@@ -248,7 +306,7 @@ IdealTime ideal_time(const Job &job, const Window &window, const std::vector<dou
                                     job.processes[p].rank)};
         longest = std::max(longest, outside_mpi[p]);
     }
-    const Ns length = IdealNetwork(job, sequences).run();
+    const Ns length = IdealNetwork(job, sequences, meetings).run();
     if (length < 0)
         return {-1, "messages or ranks are missing in the trace"};
     // Where a call was over before its last rank had come, a network could not have made it longer.
