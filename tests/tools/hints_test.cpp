@@ -3,6 +3,10 @@
 #include "made_trace.h"
 #include "report.h"
 
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -160,4 +164,32 @@ TEST(ReportHints, AreThreeAtMostAndTheCostliestIsFirst) {
     EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3) << all;
     EXPECT_TRUE(all.starts_with("for 15% of the threads' time MPI is called")) << all;
     EXPECT_EQ(all.find("main"), std::string::npos) << all; // has the fewest tasks
+}
+
+TEST(ReportHints, AreOfTheRunThatHasEndedAndOfASmallTrace) {
+    namespace fs = std::filesystem;
+    char name[] = "/tmp/sennit-hints-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    const fs::path folder = name;
+    const auto since = fs::file_time_type::clock::now();
+    const auto later = since + std::chrono::seconds(1);
+    const auto make = [&](const char *file, std::uintmax_t bytes) {
+        std::ofstream(folder / file) << "x";
+        fs::resize_file(folder / file, bytes);
+        fs::last_write_time(folder / file, later);
+    };
+    EXPECT_FALSE(worth_reading_at_once(folder, since)); // there is none
+    make("rank-0.sennit", 1000);
+    // What else is there does not count.
+    make("core", 100 << 20);
+    fs::create_directory(folder / "page");
+    EXPECT_TRUE(worth_reading_at_once(folder, since));
+    make("rank-1.sennit", 16 << 20);
+    EXPECT_FALSE(worth_reading_at_once(folder, since));
+    make("rank-1.sennit", 1000);
+    EXPECT_TRUE(worth_reading_at_once(folder, since));
+    fs::last_write_time(folder / "rank-1.sennit", since - std::chrono::seconds(1));
+    EXPECT_FALSE(worth_reading_at_once(folder, since)); // of an earlier run
+    EXPECT_FALSE(worth_reading_at_once(folder / "none", since));
+    fs::remove_all(folder);
 }

@@ -5,6 +5,7 @@
 #include "analysis.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,12 @@ int run_report(const ReportSpec &spec);
 // What most of the lost time is lost for, and what to do about it: at most three lines, what costs
 // most first. None where nothing costs much.
 std::vector<std::string> hints(const Findings &found);
-// Those of a run that has just ended, on stderr. A trace that cannot be read says nothing, and one
-// so big that reading it takes long is left to the report.
-void print_hints_of(const std::string &folder);
+// Those of a run that began then and has just ended, on stderr. Functions keep the names that the
+// trace has: asking addr2line takes long. A trace that cannot be read says nothing.
+void print_hints_of(const std::string &folder, std::filesystem::file_time_type since);
+// Has the folder a trace, of that run alone, that is read in no time? A bigger one is left to the
+// report. Files that are older could not be removed.
+bool worth_reading_at_once(const std::string &folder, std::filesystem::file_time_type since);
 
 // "waited for later", "together with 3".
 std::string how_moved(const MovedKind &kind);

@@ -324,10 +324,12 @@ int Command::run(int count, char **arguments) {
 
 int Command::start(const JobSpec &spec) {
     warn_of_misspelt_variables();
+    const auto begun = std::filesystem::file_time_type::clock::now();
     const int code = spec.apart ? run_apart(spec, Installation::locate())
                                 : run_program(spec, Installation::locate());
-    if (spec.trace && !spec.dry_run)
-        sennit::report::print_hints_of(*spec.trace);
+    const bool interrupted = code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP;
+    if (spec.trace && !spec.dry_run && !interrupted)
+        sennit::report::print_hints_of(*spec.trace, begun);
     return code;
 }
 
