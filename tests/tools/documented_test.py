@@ -26,9 +26,10 @@ SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 WRAPPERS = dict(word.split("=", 1) for word in sys.argv[3:])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs/user").glob("*.md"))]
 WITH_BOTH = {"README.md", "mpi.md", "start.md"}  # of which the MPI is a subject
-SECONDS = 150  # that a block of commands may take, on a busy machine
+SECONDS = 400  # that a block of commands may take, on a busy machine
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:sennit|\./dev|mpicc|mpicxx|mpif90|mpiexec|srun|gcc|cmake|cd|for \w+ in|gdb|bench/\S+\.py"
                      r"|pkg-config)(?: |$)")
+POOL = re.compile(r"((?:\bpool (?:start|stop|move)|--pool)[ =])(\w[\w.-]*)")  # and its name, which is the user's on the whole machine
 # Part of a command: why it is not run.
 UNTRIED = {
     "./dev demo": "builds this tree; tests/systems runs it",
@@ -94,14 +95,14 @@ class Block:
             else:
                 self.shown.append(line)
 
-    def script(self, prefix):
-        """What a shell is given; empty if nothing is tried."""
+    def script(self, prefix, token):
+        """What a shell is given; empty if nothing is tried. The token is in the names of pools."""
         lines = []
         for command in self.commands:
             for text, (other, _) in LESS.items():
                 command = command.replace(text, other)
             if not any(part in command for part in UNTRIED):
-                lines.append(command.replace("/opt/sennit", str(prefix)))
+                lines.append(POOL.sub(rf"\1\2-{token}", command).replace("/opt/sennit", str(prefix)))
         return "\n".join(["set -e", *lines, "for job in $(jobs -p); do wait $job; done"]) if lines else ""
 
 
@@ -175,7 +176,7 @@ class Reader:
         for app in (BUILD / "apps").glob("*-*-*"):
             (apps / app.name).symlink_to(app)
         for block in blocks_with_commands(page):
-            script = block.script(self.prefix)
+            script = block.script(self.prefix, self.token[-8:])
             if not script:
                 continue
             start = time.monotonic()
@@ -193,9 +194,16 @@ def test_no_row_is_left_over():
         assert any(part in command for command in commands), f"no page has '{part}'"
 
 
+def test_pools_have_names_that_no_other_test_has():
+    scripts = "".join(block.script("/opt/sennit", "mine") for page in PAGES for block in blocks_with_commands(page))
+    names = [name for _, name in POOL.findall(scripts)]
+    assert len(names) > 8 and all(name.endswith("-mine") for name in names), names
+    assert not re.search(r"\b(?:night|demo)\b(?!-mine)", scripts), scripts
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        tests = {"test_no_row_is_left_over": test_no_row_is_left_over}
+        tests = {one.__name__: one for one in (test_no_row_is_left_over, test_pools_have_names_that_no_other_test_has)}
         for at, name in enumerate(WRAPPERS):
             os.mkdir(f"{scratch}/{name}")
             reader = Reader(f"{scratch}/{name}", name)
