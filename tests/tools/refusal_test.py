@@ -68,6 +68,13 @@ def test_a_misspelt_variable_is_named_and_does_no_harm():
         assert done.returncode == 0 and done.stderr == (wanted if meant else ""), (name, done)
 
 
+def test_a_job_starts_though_stderr_is_closed():
+    for words in (["run"], ["run", "--verbose"], ["run", "-n", "1"], ["exec"]):
+        started = ["sh", "-c", 'exec "$@" 2>&-', "sh", SENNIT, *words, at("openmp-by-runpath")]
+        done = subprocess.run(started, env={**os.environ, "SENNIT_" + "POLCY": "fifo"}, check=False)
+        assert done.returncode == 0, (words, done)
+
+
 def test_options_of_mpiexec_are_named_as_such():
     ranks = at("ranks.mpich")
     for word in ("-host", "-hosts", "-hf", "-machinefile", "-f", "-ppn", "-x", "--host", "--map-by", "--bind-to=core"):

@@ -200,9 +200,8 @@ void warn_of_misspelt_variables() {
         if (!name.starts_with(kOurs) || std::find(known.begin(), known.end(), name) != known.end())
             continue;
         if (const std::string meant = meant_instead(name, known, kOurs.size()); !meant.empty())
-            fmt::print(stderr,
-                       "sennit: {} is no variable of Sennit's{}: see sennit doctor --options\n",
-                       printable(name), meant);
+            tell("sennit: {} is no variable of Sennit's{}: see sennit doctor --options\n",
+                 printable(name), meant);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,6 +22,12 @@ struct Failure : std::runtime_error {
 template <typename... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> format, Args &&...args) {
     throw Failure(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// A line on stderr, which may be closed: fmt::print would throw then, and no job would start.
+template <typename... Args>
+void tell(fmt::format_string<Args...> format, Args &&...args) {
+    std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
 }
 
 } // namespace sennit::tool

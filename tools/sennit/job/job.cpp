@@ -162,8 +162,8 @@ class Job {
             return;
         case SIGUSR2:
             if (!traits_.is_open_mpi) {
-                fmt::print(stderr, "sennit: SIGUSR2 not handed on, MPICH's mpiexec would die of "
-                                   "it: send SIGUSR1, or signal the ranks themselves\n");
+                tell("sennit: SIGUSR2 not handed on, MPICH's mpiexec would die of "
+                     "it: send SIGUSR1, or signal the ranks themselves\n");
                 return;
             }
             break;

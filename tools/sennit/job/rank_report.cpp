@@ -111,7 +111,7 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
         report.code = 128 + report.signal;
     }
     if (!send_report(socket, report) && report.signal != 0)
-        fmt::print(stderr, "sennit: {}\n", describe(report));
+        tell("sennit: {}\n", describe(report));
     std::fflush(nullptr);
     if (report.signal != 0)
         end_by(report.signal);

@@ -235,8 +235,8 @@ class Programs {
         if (code_ == 0)
             code_ = code;
         if (interrupted_ == 0)
-            fmt::print(stderr, "sennit: {} has ended with code {}{}\n", printable(program.name),
-                       code, running() > 0 ? "; the others go on" : "");
+            tell("sennit: {} has ended with code {}{}\n", printable(program.name), code,
+                 running() > 0 ? "; the others go on" : "");
     }
 
     void handle(int signal, bool from_terminal) {

@@ -33,11 +33,13 @@ const char *read_environment(const char *name) {
 }
 
 void explain(const Plan &plan, const std::vector<std::string> &command, std::FILE *to) {
+    std::string text;
     for (const std::string &note : plan.notes)
-        fmt::print(to, "# {}\n", printable(note));
+        text += fmt::format("# {}\n", printable(note));
     for (const Setting &setting : plan.settings)
-        fmt::print(to, "{}\n", shell_words({setting.name + "=" + setting.value}));
-    fmt::print(to, "{}\n", shell_words(command));
+        text += shell_words({setting.name + "=" + setting.value}) + "\n";
+    text += shell_words(command) + "\n";
+    std::fputs(text.c_str(), to); // may be closed
 }
 
 // Another program of a job whose first one has `plan` and `mpi`: they have to have the same MPI.
@@ -103,7 +105,7 @@ void make_trace_folder(const JobSpec &spec) {
 
 void warn(const Plan &plan) {
     if (plan.warning)
-        fmt::print(stderr, "sennit: {}\n", printable(*plan.warning));
+        tell("sennit: {}\n", printable(*plan.warning));
 }
 
 void apply(const Plan &plan) {
@@ -207,12 +209,11 @@ void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
     const bool is_early = failure && failure->code != 0 && !ranks.has_begun(failure->rank) &&
                           (ranks.uses_mpi() || !plan.program.mpi_libraries.empty());
     if (failure && failure->signal != 0)
-        fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*failure));
+        tell("sennit: {}; the job has ended\n", describe(*failure));
     else if (is_early && !ranks.has_told() && !failure->is_explained)
-        fmt::print(stderr, "sennit: {}; the job has ended\n", describe_early_end(*failure));
+        tell("sennit: {}; the job has ended\n", describe_early_end(*failure));
     else if (end.ended_by != 0 && !ranks.has_told())
-        fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
-                   signal_text(end.ended_by));
+        tell("sennit: mpiexec was ended by {}; its ranks were ended\n", signal_text(end.ended_by));
 }
 
 int start_job(const Plan &plan, MpiKind mpi, const JobSpec &spec) {
