@@ -61,7 +61,9 @@ def test_a_misspelt_word_is_named_with_the_one_that_is_meant():
 
 
 def test_a_misspelt_variable_is_named_and_does_no_harm():
-    for name, meant in (("POLCY", "POLICY"), ("TRACES", "TRACE"), ("MODE", None), ("POLICY", None)):
+    for name, meant in (("POLCY", "POLICY"), ("TRACES", "TRACE"), ("TRCAE", "TRACE"), ("WORDLS", "WORLDS"), ("SPLT", "SPLIT"),
+                        ("MODE", None), ("POLICY", None), ("LIB", None), ("LIBS", None), ("LIBCXX", None), ("HOMES", None),
+                        ("POLL", None), ("", None)):
         done = run_here("run", at("openmp-by-runpath"), env={**os.environ, "SENNIT_" + name: "fifo"})
         wanted = (f"sennit: SENNIT_{name} is no variable of Sennit's (do you mean 'SENNIT_{meant}'?): "
                   "see sennit doctor --options\n")

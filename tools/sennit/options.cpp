@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <unistd.h>
@@ -170,6 +171,18 @@ constexpr Table tables[] = {{"The OpenMP runtime", of_runtime},
                             {"Objects that move between ranks", of_objects},
                             {"The command", of_command}};
 
+// Is `typed`, near to a name of ours, that name? A user's own short name may be near by chance:
+// SENNIT_LIB. Of such a name, letters that have changed places count, and one that is missing or
+// too many between the first and the last.
+bool may_mean(std::string_view typed, std::string_view ours) {
+    constexpr std::size_t kShort = 6;
+    if (typed.size() >= kShort)
+        return ours.size() >= kShort || typed.size() <= ours.size() + 1;
+    if (typed.size() == ours.size())
+        return std::is_permutation(typed.begin(), typed.end(), ours.begin());
+    return !typed.empty() && typed.front() == ours.front() && typed.back() == ours.back();
+}
+
 } // namespace
 
 int print_options(const std::string &name) {
@@ -199,7 +212,11 @@ void warn_of_misspelt_variables() {
         const std::string name = std::string(*at).substr(0, std::string_view(*at).find('='));
         if (!name.starts_with(kOurs) || std::find(known.begin(), known.end(), name) != known.end())
             continue;
-        if (const std::string meant = meant_instead(name, known, kOurs.size()); !meant.empty())
+        std::vector<std::string> near;
+        std::copy_if(known.begin(), known.end(), std::back_inserter(near), [&](const auto &ours) {
+            return may_mean(name.substr(kOurs.size()), ours.substr(kOurs.size()));
+        });
+        if (const std::string meant = meant_instead(name, near, kOurs.size()); !meant.empty())
             tell("sennit: {} is no variable of Sennit's{}: see sennit doctor --options\n",
                  printable(name), meant);
     }
