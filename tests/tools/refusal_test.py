@@ -70,6 +70,17 @@ def test_a_misspelt_variable_is_named_and_does_no_harm():
         assert done.returncode == 0 and done.stderr == (wanted if meant else ""), (name, done)
 
 
+def test_of_the_ranks_of_a_node_one_names_a_misspelt_variable():
+    jobs = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+            ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"), ("PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"))
+    for command in ("run", "exec"):
+        for rank, size, local in jobs:
+            for at_node, lines in (("0", 1), ("1", 0)):
+                job = {rank: "2", size: "4", local: at_node, "SENNIT_" + "POLCY": "fifo"}
+                done = run_here(command, at("openmp-by-runpath"), env={**os.environ, **job})
+                assert done.returncode == 0 and done.stderr.count("POLCY") == lines, (command, job, done)
+
+
 def test_a_job_starts_though_stderr_is_closed():
     for words in (["run"], ["run", "--verbose"], ["run", "-n", "1"], ["exec"]):
         started = ["sh", "-c", 'exec "$@" 2>&-', "sh", SENNIT, *words, at("openmp-by-runpath")]

@@ -340,8 +340,11 @@ int Command::start_chosen() {
         line_.program.insert(line_.program.begin(), "python3");
         return start(python_options_.spec(line_));
     }
-    if (*exec_)
+    if (*exec_) {
+        if (watch_.empty()) // else `sennit run` has
+            warn_of_misspelt_variables();
         return exec_program(exec_options_.spec(line_), Installation::locate(), watch_);
+    }
     if (*pool_start_)
         return start_pool(pool_request_);
     if (*pool_list_)

@@ -3,6 +3,7 @@
 
 #include "common/failure.h"
 #include "common/nearest.h"
+#include "launch/job_context.h"
 #include "launch/launcher_options.h"
 
 #include "base/config.h"
@@ -11,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unistd.h>
@@ -183,6 +186,13 @@ bool may_mean(std::string_view typed, std::string_view ours) {
     return !typed.empty() && typed.front() == ours.front() && typed.back() == ours.back();
 }
 
+// Of the ranks of a node, which have the same environment, one speaks.
+bool is_first_of_node() {
+    const std::optional<JobContext> job =
+        find_job_context([](const char *name) { return std::getenv(name); });
+    return !job || job->local_rank.value_or(job->rank.value_or(0)) == 0;
+}
+
 } // namespace
 
 int print_options(const std::string &name) {
@@ -203,6 +213,8 @@ int print_options(const std::string &name) {
 }
 
 void warn_of_misspelt_variables() {
+    if (!is_first_of_node())
+        return;
     std::vector<std::string> known;
     for (const Table &table : tables)
         for (const OptionRow &row : table.rows)

@@ -11,7 +11,8 @@ namespace sennit::tool {
 // Failure for another one.
 int print_options(const std::string &form);
 
-// A line on stderr for each variable of the environment that looks like one of ours, misspelt.
+// A line on stderr for each variable of the environment that looks like one of ours, misspelt. Of
+// the ranks of a node, the first one says it.
 void warn_of_misspelt_variables();
 
 } // namespace sennit::tool
