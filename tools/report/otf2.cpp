@@ -6,8 +6,8 @@
 // A location group a rank, in it a location a worker, with the tasks and the program, and locations
 // "MPI 0", "MPI 1", ... with the operations of MPI. An operation is a region from its begin until
 // it is complete. Those that overlap are on different locations, for in OTF2 the regions of a
-// location are nested, and a task that waits for a message is suspended. Messages are between ranks
-// of one communicator, which has all of them.
+// location are nested, and a task that waits for a message is suspended. A location is two files,
+// so a rank has 64 of these at most. Messages are between ranks of one communicator, which has all.
 #include "report.h"
 #include "trace/replay.h"
 
@@ -32,6 +32,7 @@ using namespace trace;
 
 constexpr std::uint64_t kEventChunk = 1 << 20, kDefinitionChunk = 1 << 22; // bytes
 constexpr std::uint64_t kTicks = 1'000'000'000;                            // a second
+constexpr int kMostLanes = 64; // locations with operations of MPI, of a rank
 
 // Libotf2 tells of an error here before it returns it.
 OTF2_ErrorCode note_error(void *place, const char *, std::uint64_t, const char *,
@@ -96,6 +97,9 @@ class Archive {
         return error_;
     }
 
+    // Operations that have no length there, for too many were under way at once.
+    std::size_t shortened() const { return shortened_; }
+
   private:
     struct Location {
         std::uint64_t number;
@@ -138,18 +142,45 @@ class Archive {
             if (thread.row >= 0)
                 add_location(p, fmt::format("worker {}", thread.row),
                              [&](OTF2_EvtWriter *to) { write_worker(to, process, thread); });
+        write_calls(p, process);
+    }
+
+    void write_calls(std::uint32_t p, const Process &process) {
         std::vector<Window> spans;
         spans.reserve(process.calls.size());
         for (const Call &call : process.calls)
             spans.push_back({call.begin, std::max(call.begin, process.over(call))});
-        const std::vector<int> lanes = lanes_of(spans);
-        const int last = lanes.empty() ? 0 : *std::max_element(lanes.begin(), lanes.end());
-        for (int lane = 0; lane <= last; ++lane)
+        std::vector<int> lanes = lanes_of(spans);
+        const int count = lanes.empty() ? 1 : *std::max_element(lanes.begin(), lanes.end()) + 1;
+        if (count > kMostLanes)
+            shorten(process, spans, lanes);
+        std::vector<std::vector<std::size_t>> calls_of(std::min(count, kMostLanes));
+        for (std::size_t c = 0; c < spans.size(); ++c)
+            calls_of[lanes[c]].push_back(c);
+        if (count > kMostLanes)
+            std::stable_sort(
+                calls_of.back().begin(), calls_of.back().end(),
+                [&](std::size_t a, std::size_t b) { return spans[a].begin < spans[b].begin; });
+        for (std::size_t lane = 0; lane < calls_of.size(); ++lane)
             add_location(p, fmt::format("MPI {}", lane), [&](OTF2_EvtWriter *to) {
-                for (std::size_t c = 0; c < spans.size(); ++c)
-                    if (lanes[c] == lane)
-                        write_call(to, process, process.calls[c], spans[c]);
+                for (const std::size_t c : calls_of[lane])
+                    write_call(to, process, process.calls[c], spans[c]);
             });
+    }
+
+    // What does not fit into the other lanes is a moment in the last one: that in which it begins,
+    // or in which a message is received, which is not before it is sent.
+    void shorten(const Process &process, std::vector<Window> &spans, std::vector<int> &lanes) {
+        for (std::size_t c = 0; c < spans.size(); ++c) {
+            if (lanes[c] < kMostLanes - 1)
+                continue;
+            const Call &call = process.calls[c];
+            const bool receives = call.message != kNone && call.direction != kSend;
+            const Ns at = receives ? spans[c].end : spans[c].begin;
+            spans[c] = {at, at};
+            lanes[c] = kMostLanes - 1;
+            ++shortened_;
+        }
     }
 
     void write_worker(OTF2_EvtWriter *to, const Process &process, const ThreadModel &thread) {
@@ -250,6 +281,7 @@ class Archive {
     const Job &job_;
     OTF2_Archive *archive_ = nullptr;
     std::string error_;
+    std::size_t shortened_ = 0;
     std::vector<Location> locations_;   // by number
     std::vector<std::uint64_t> firsts_; // by process: its first location
     std::vector<Region> regions_;       // by number
@@ -264,10 +296,15 @@ void convert(const std::string &trace, const std::string &folder) {
         throw std::runtime_error(
             errno == EEXIST ? fmt::format("{} is there already: name a folder that is not", folder)
                             : fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
-    const std::string error = Archive(job, folder).write();
-    if (!error.empty())
+    Archive archive(job, folder);
+    if (const std::string error = archive.write(); !error.empty())
         throw std::runtime_error(fmt::format("cannot write {}: {}", folder, error));
     fmt::print("wrote {}/trace.otf2\n", printable(folder));
+    if (archive.shortened() > 0)
+        fmt::print(
+            "{} operations of MPI have no length there, in 'MPI {}' of their ranks: more than "
+            "{} were under way at once\n",
+            archive.shortened(), kMostLanes - 1, kMostLanes);
 }
 
 } // namespace
