@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # whole: tools.otf2 if="mpis" -- {sennit} {wrappers}
-"""`sennit report --otf2` of a program with many requests under way at once.
+"""`sennit report --otf2` of a program with many requests under way at once, and where it cannot write.
 
 Usage: otf2_test.py SENNIT MPI=MPICC... (compiler wrappers)"""
 import os
@@ -60,6 +60,13 @@ def test_a_rank_has_few_locations():
         (sent if kind == "MPI_SEND" else received)[int(peer), int(tag)] = int(time)
     assert len(sent) == len(received) == 2 * MESSAGES, (len(sent), len(received))
     assert all(sent[1 - peer, tag] <= time for (peer, tag), time in received.items()), (sent, received)
+
+
+def test_what_cannot_be_written_is_not_left_behind():
+    limited = ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", SENNIT, "report", "trace", "--otf2", "none"]
+    _, said = ran(*limited, code=2)
+    assert said.startswith("sennit: cannot write none: ") and said.count("\n") == 1, said
+    assert not os.path.exists("none"), os.listdir("none")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -297,8 +298,12 @@ void convert(const std::string &trace, const std::string &folder) {
             errno == EEXIST ? fmt::format("{} is there already: name a folder that is not", folder)
                             : fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
     Archive archive(job, folder);
-    if (const std::string error = archive.write(); !error.empty())
-        throw std::runtime_error(fmt::format("cannot write {}: {}", folder, error));
+    if (const std::string error = archive.write(); !error.empty()) {
+        std::error_code left;
+        std::filesystem::remove_all(folder, left); // it was made above
+        throw std::runtime_error(fmt::format("cannot write {}: {}{}", folder, error,
+                                             left ? "; what is there is incomplete" : ""));
+    }
     fmt::print("wrote {}/trace.otf2\n", printable(folder));
     if (archive.shortened() > 0)
         fmt::print(
