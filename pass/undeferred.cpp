@@ -145,17 +145,20 @@ class Copies {
         there_[task.body().getArg(1)] = task.task();
     }
 
-    // May it be, whichever way the body goes?
-    static bool are_possible(const Value *value) {
+    // May it be, whichever way the body goes? `is_there`: may this be read before the task begins?
+    static bool are_possible(const Value *value,
+                             function_ref<bool(const LoadInst &load)> is_there) {
         const auto *instruction = dyn_cast<Instruction>(value);
         if (!instruction)
             return true;
+        if (const auto *load = dyn_cast<LoadInst>(instruction); load && !is_there(*load))
+            return false;
         const bool always = instruction->getParent()->isEntryBlock();
         if (isa<PHINode, CallBase, AllocaInst>(instruction) ||
             !(always || isSafeToSpeculativelyExecute(instruction)))
             return false;
         return all_of(instruction->operands(),
-                      [](const Value *operand) { return are_possible(operand); });
+                      [&](const Value *operand) { return are_possible(operand, is_there); });
     }
 
     Value *of(Value *value) {
@@ -224,16 +227,20 @@ class Detaching {
         return pass::title(what ? what->name : "MPI_Sendrecv", message[message.buffer]);
     }
 
-    static std::string obstacle(const Undeferred &task, const Exchanges &found) {
+    std::string obstacle(const Undeferred &task, const Exchanges &found) const {
         if (!found.obstacle.empty())
             return found.obstacle;
         if (found.messages.empty())
             return "it exchanges no messages";
         if (!task.wait)
             return "the task has no dependences";
+        const auto objects = objects_of(task, found);
+        const auto is_there = [&](const LoadInst &load) {
+            return is_there_before(task, objects, load);
+        };
         for (const Message &message : found.messages)
             for (const unsigned place : {message.peer, message.tag, message.communicator})
-                if (!Copies::are_possible(message[place]))
+                if (!Copies::are_possible(message[place], is_there))
                     return "its peer, tag or communicator is not known before the task begins";
         return "";
     }
@@ -275,6 +282,20 @@ class Detaching {
                     return store->getValueOperand();
             }
         return nullptr;
+    }
+
+    // The task's dependences are not released when it is made, and what other tasks write may come
+    // with them. So what is read then is the task's own memory, which its creator has filled, or a
+    // variable that is none of its dependences; nothing behind another pointer.
+    bool is_there_before(const Undeferred &task, ArrayRef<const Value *> objects,
+                         const LoadInst &load) const {
+        const Value *memory = getUnderlyingObject(load.getPointerOperand(), /*MaxLookup=*/0);
+        if (memory == task_memory(task.body()))
+            return true;
+        const Value *variable = known_here(task, *load.getPointerOperand());
+        return variable && none_of(objects, [&](const Value *one) {
+                   return Buffers::of_one_object(variable, one);
+               });
     }
 
     // All that its end has told the creator to be over: with its buffers, and what it depends on.

@@ -34,3 +34,15 @@ void to_all(double *x, int ranks) {
     for (int rank = 0; rank < ranks; ++rank)
         MPI_Send(x, 64, MPI_DOUBLE, rank, tags[rank], MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // missed: MPI_Send holds up the creator of its task: its peer, tag or communicator is not known before the task begins
 }
+
+/* Another task writes where the message comes from. */
+struct envelope {
+    int from, tag;
+};
+void told_by_another(double *x, struct envelope *make(void)) {
+    struct envelope *known = 0;
+#pragma omp task depend(out : known) shared(known)
+    known = make();
+#pragma omp task if (0) depend(in : known) depend(out : x[0]) shared(known)
+    MPI_Recv(x, 64, MPI_DOUBLE, known->from, known->tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it // missed: MPI_Recv holds up the creator of its task: its peer, tag or communicator is not known before the task begins
+}
