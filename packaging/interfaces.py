@@ -18,7 +18,7 @@ LIST = pathlib.Path(__file__).with_name("interfaces.txt")
 MPI = {"libsennit-MPI.so": "libsennit-[mo]p*.so", "libsennit-balance-MPI.so": "libsennit-balance-*.so"}
 HEADERS = {"sennit.h": ("libsennit-omp.so", "libsennit-MPI.so"), "alpi.h": ("libsennit-omp.so",),
            "nanos6.h": ("libsennit-omp.so",), "sennit_export.h": ("libsennit-export.so",),
-           "sennit_balance.h": ("libsennit-balance-MPI.so",)}
+           "sennit_balance.h": ("libsennit-balance-MPI.so",), "sennit_worlds.h": ("libsennit-MPI.so",)}
 
 
 def own_text(header, compiler):

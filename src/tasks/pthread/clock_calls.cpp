@@ -22,8 +22,9 @@ timespec on_clock(clockid_t to, clockid_t from, const timespec &time) {
     timespec here;
     clock_gettime(from, &here);
     clock_gettime(to, &there);
-    timespec result{there.tv_sec + (time.tv_sec - here.tv_sec),
-                    there.tv_nsec + (time.tv_nsec - here.tv_nsec)};
+    timespec result{0, there.tv_nsec + (time.tv_nsec - here.tv_nsec)};
+    if (__builtin_add_overflow(time.tv_sec, there.tv_sec - here.tv_sec, &result.tv_sec))
+        return time; // for ever on either clock
     if (result.tv_nsec < 0) {
         --result.tv_sec;
         result.tv_nsec += kSecond;
