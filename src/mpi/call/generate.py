@@ -243,7 +243,7 @@ class Call:
         bare = f"{own}({', '.join(self.names)})" if own else self.call(self.name, self.names)
         yield f"int bare() const {{ return {bare}; }}"
         if self.is_among(FLUSHES) and not self.header.is_openmpi:
-            whole = self.call("Win_flush", self.names) if "rank" in self.names else "flush_each_target(win)"
+            whole = self.call("Win_flush", self.names) if "rank" in self.names else f"flush_targets(win, SENNIT_BARE({self.name}))"
             yield f"int bare_for_task() const {{ return {whole}; }}"
         status = self.argument("status")
         if self.kind in ("start", "collective"):

@@ -5,24 +5,12 @@
 // too early (docs/mpi-faults.md). A whole flush of one target does not.
 #pragma once
 
-#include "mpi/call/bare.h"
-
 #include <mpi.h>
 
 namespace sennit::mpi {
 
-// In place of a flush of all targets. Targets that no operation went to cost a look at the note.
-inline int flush_each_target(MPI_Win win) {
-    MPI_Group group = MPI_GROUP_NULL;
-    int targets = 0;
-    int error = SENNIT_BARE(Win_get_group)(win, &group);
-    if (error != MPI_SUCCESS)
-        return error;
-    SENNIT_BARE(Group_size)(group, &targets);
-    SENNIT_BARE(Group_free)(&group);
-    for (int target = 0; target < targets && error == MPI_SUCCESS; ++target)
-        error = SENNIT_BARE(Win_flush)(target, win);
-    return error;
-}
+// In place of `call`, a flush of all targets: over UCX each target is flushed. Those that no
+// operation went to cost a look at the note, whether they are locked or not.
+int flush_targets(MPI_Win win, int (*call)(MPI_Win));
 
 } // namespace sennit::mpi
