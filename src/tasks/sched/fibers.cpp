@@ -8,8 +8,9 @@
 #include "tasks/sched/processors.h"
 
 #include <algorithm>
+#include <atomic>
+#include <dlfcn.h>
 #include <new>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 namespace sennit::sched {
@@ -41,12 +42,26 @@ Fiber *Fibers::make() {
     return fiber;
 }
 
+// Libc's __libc_single_threaded, by name: what is linked here is our own (packaging/libc_floor.c).
+// A libc before 2.32 has none.
+static char *single_threaded() {
+    static constinit std::atomic<char *> known{nullptr}; // the same whoever finds it
+    static constinit char none = 0;
+    char *flag = known.load(std::memory_order_relaxed);
+    if (!flag) [[unlikely]] {
+        flag = static_cast<char *>(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
+        flag = flag ? flag : &none;
+        known.store(flag, std::memory_order_relaxed);
+    }
+    return flag;
+}
+
 // A fiber may come to something that another fiber has half done, as a second thread may. So the
 // C++ library is told that there may be several threads. Otherwise it takes a static variable that
 // is still being initialized for a mistake.
 void Fibers::list(Fiber &fiber) {
-    if (__libc_single_threaded) // without threads, so nobody else writes it
-        __libc_single_threaded = 0;
+    if (char *const flag = single_threaded(); *flag) // without threads, so nobody else writes it
+        *flag = 0;
     lock_.lock();
     fiber.listed_next = all_;
     fiber.listed_at = &all_;
