@@ -43,7 +43,7 @@ struct Meeting {
 // of ranks may be long, and there are few of them.
 class Meetings {
   public:
-    struct Place {
+    struct Ordinal {
         std::uint32_t list = kNone, number = 0;
     };
 
@@ -54,13 +54,13 @@ class Meetings {
             lists_.push_back({at->first.size(), {}});
         return at->second;
     }
-    Meeting &at(const Place &place) {
+    Meeting &at(const Ordinal &place) {
         std::vector<Meeting> &all = lists_[place.list].meetings;
         if (all.size() <= place.number)
             all.resize(place.number + 1);
         return all[place.number];
     }
-    bool is_whole(const Place &place) { return at(place).in_trace >= lists_[place.list].members; }
+    bool is_whole(const Ordinal &place) { return at(place).in_trace >= lists_[place.list].members; }
 
   private:
     struct List {
@@ -76,7 +76,7 @@ struct Step {
     Ns before = 0;
     std::uint32_t sends = kNone;         // a message
     std::vector<std::uint32_t> receives; // waits for these
-    Meetings::Place meets{};             // the others of a communicator
+    Meetings::Ordinal meets{};           // the others of a communicator
 };
 
 // A rank's steps in the window, or the reason why it is no sequence of such.
@@ -90,8 +90,8 @@ class Sequence {
             const std::string what = name(call);
             if (!is_mpi_call(what))
                 continue;
-            const Meetings::Place place =
-                is_collective(what) && !call.post ? place_of(call) : Meetings::Place{};
+            const Meetings::Ordinal place =
+                is_collective(what) && !call.post ? place_of(call) : Meetings::Ordinal{};
             if (call.end >= window.begin && call.begin <= window.end)
                 take(c, place);
         }
@@ -116,7 +116,7 @@ class Sequence {
     }
 
     // Each collective call of the trace takes the next one, in the window or not.
-    Meetings::Place place_of(const Call &call) {
+    Meetings::Ordinal place_of(const Call &call) {
         auto known = lists_.find(call.group);
         if (known == lists_.end()) {
             const auto group = process_.file.groups.find(call.group);
@@ -127,12 +127,12 @@ class Sequence {
                 members.push_back(i);
             known = lists_.emplace(call.group, meetings_.list_of(std::move(members))).first;
         }
-        const Meetings::Place place{known->second, met_[known->second]++};
+        const Meetings::Ordinal place{known->second, met_[known->second]++};
         ++meetings_.at(place).in_trace;
         return place;
     }
 
-    void take(std::uint32_t number, const Meetings::Place &place) {
+    void take(std::uint32_t number, const Meetings::Ordinal &place) {
         const Call &call = process_.calls[number];
         if (call.task != 0 && process_.tasks[call.task].ran())
             return refuse("MPI is called in tasks, and when those run is the scheduler's decision");
@@ -190,7 +190,7 @@ class Sequence {
             refuse(fmt::format("the message of a {} is not known", name(call)));
     }
 
-    void meet(const Call &call, const Meetings::Place &place) {
+    void meet(const Call &call, const Meetings::Ordinal &place) {
         if (place.list == kNone)
             return refuse(fmt::format("the ranks of a {} are not known", name(call)));
         ++meetings_.at(place).in_window;
