@@ -6,7 +6,7 @@ usage: rotation.py --build DIR [--number N] [--seconds S]
 
 N, by default the number of commits behind HEAD, chooses the kind of check (KINDS) and the share of it. So eight
 commits in a row see each kind, and after some hundred everything was checked once more. The part builds only what its
-tests need. What is not done after S seconds (480) is left out, with a line: the machine may have other work. The suites
+tests need. What is not done after S seconds (330) is left out, with a line: the machine may have other work. The suites
 of other projects are not among the kinds: their sources are large, and a machine may not reach them.
 
 The exit code is 1 if a check fails.
@@ -134,7 +134,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the release build")
     parser.add_argument("--number", type=int)
-    parser.add_argument("--seconds", type=float, default=480)
+    parser.add_argument("--seconds", type=float, default=330)
     options = parser.parse_args()
     release = options.build.resolve()
     os.chdir(ROOT)
