@@ -17,17 +17,13 @@ class Senders {
     explicit Senders(bool arms_first) : arms_first_(arms_first) {}
 
     Test test() {
-        Test test;
-        node_.add_memory(test.memory);
-        test.memory.push_back(memory_of(*this));
+        Test test = node_.test_of(*this);
         test.begin = [this] {
             node_.begin();
             for (Atomic<int> &taken : taken_)
                 make_anew(taken);
         };
         test.threads = {[this] { send(0); }, [this] { send(1); }, [this] { receive(); }};
-        test.state = [] { return 0; };
-        test.end = [] { return ""; };
         return test;
     }
 
@@ -85,16 +81,12 @@ class Ends {
     explicit Ends(bool arms_first) : arms_first_(arms_first) {}
 
     Test test() {
-        Test test;
-        node_.add_memory(test.memory);
-        test.memory.push_back(memory_of(*this));
+        Test test = node_.test_of(*this);
         test.begin = [this] {
             node_.begin();
             make_anew(moved_);
         };
         test.threads = {[this] { wait(0); }, [this] { wait(1); }};
-        test.state = [] { return 0; };
-        test.end = [] { return ""; };
         return test;
     }
 

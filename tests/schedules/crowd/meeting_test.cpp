@@ -29,9 +29,7 @@ class Calls {
         : node_(ranks), plan_(std::move(plan)), looks_again_(looks_again) {}
 
     Test test() {
-        Test test;
-        node_.add_memory(test.memory);
-        test.memory.push_back(memory_of(*this));
+        Test test = node_.test_of(*this);
         test.begin = [this] { begin(); };
         for (int i = 0; i < node_.ranks(); ++i)
             test.threads.emplace_back([this, i] { run(i); });
@@ -41,7 +39,6 @@ class Calls {
                 all = 64 * all + static_cast<std::uint64_t>(call);
             return all;
         };
-        test.end = [] { return ""; };
         return test;
     }
 
@@ -179,17 +176,13 @@ TEST(Meetings, RootsTakeThePartsOfTheirReduction) {
 class InTurn {
   public:
     Test test() {
-        Test test;
-        node_.add_memory(test.memory);
-        test.memory.push_back(memory_of(*this));
+        Test test = node_.test_of(*this);
         test.begin = [this] {
             node_.begin();
             node_.rank(0).assembled.take_numbers(1);
         };
         test.threads = {[this] { make(1); },
                         [this] { make(node_.rank(0).assembled.take_numbers(1)); }};
-        test.state = [] { return 0; };
-        test.end = [] { return ""; };
         return test;
     }
 
@@ -227,14 +220,9 @@ class Agreement {
   public:
     explicit Agreement(bool meets_again) : meets_again_(meets_again) {}
     Test test() {
-        Test test;
-        node_.add_memory(test.memory);
-        test.memory.push_back(memory_of(*this));
-        test.begin = [this] { node_.begin(); };
+        Test test = node_.test_of(*this);
         for (int i = 0; i < kRanks; ++i)
             test.threads.emplace_back([this, i] { agree(i); });
-        test.state = [] { return 0; };
-        test.end = [] { return ""; };
         return test;
     }
 

@@ -33,6 +33,17 @@ class Node {
     // All of them join the board, and meet at the assembly. It is called before the threads begin.
     void begin();
     void add_memory(std::vector<std::span<std::byte>> &all);
+    // A test of `object`, which has this node: it begins as the node does. Its threads are missing.
+    template <class Object>
+    Test test_of(Object &object) {
+        Test test;
+        add_memory(test.memory);
+        test.memory.push_back(memory_of(object));
+        test.begin = [this] { begin(); };
+        test.state = [] { return 0; };
+        test.end = [] { return ""; };
+        return test;
+    }
     Rank &rank(int number) { return of_rank_[static_cast<std::size_t>(number)]; }
     int ranks() const { return ranks_; }
     node::BoardSlot &slot(int rank) { return board_.slot(rank); }
