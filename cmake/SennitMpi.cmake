@@ -107,6 +107,18 @@ function(sennit_mpi_includes wrapper result)
     set(${result} ${includes} PARENT_SCOPE)
 endfunction()
 
+# A library with functions of MPI's names, which does not link MPI. `includes`: of the MPI's headers, a list.
+function(sennit_in_front_of_mpi target includes)
+    target_include_directories(${target} SYSTEM PRIVATE ${includes})
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-plt)
+    # We want MPI's C interface only.
+    target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    # No -Bsymbolic: a profiling tool in front of us must keep seeing our calls of MPI.
+    sennit_static_cxx(${target})
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL
+                        -Wl,-z,now -Wl,-z,defs)
+endfunction()
+
 # What an MPI's wrapper for Fortran adds to a compiler: folders and libraries.
 function(sennit_fortran_flags wrapper result)
     execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE flags)

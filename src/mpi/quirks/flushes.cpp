@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/quirks/flushes.h"
 
+#ifndef OPEN_MPI
+
 #include "mpi/call/bare.h"
 
 #include <cstring>
@@ -36,3 +38,5 @@ int flush_targets(MPI_Win win, int (*call)(MPI_Win)) {
 }
 
 } // namespace sennit::mpi
+
+#endif
