@@ -65,8 +65,9 @@ static void generalized(MPI_Comm comm) {
     MPI_Grequest_complete(copy);
     CHECK(MPI_Wait(&request, &status) == MPI_SUCCESS);
     MPI_Get_count(&status, MPI_INT, &count);
-    CHECK(count == 3 && status.MPI_TAG == 77 && state == 4 && request == MPI_REQUEST_NULL);
+    CHECK(count == 3 && status.MPI_TAG == 77 && request == MPI_REQUEST_NULL);
 #pragma omp taskwait
+    CHECK(state == 4); // MPICH 5 may call release() as late as this (docs/mpi-faults.md)
 }
 
 #if MPI_VERSION >= 4
