@@ -44,11 +44,14 @@ for mpi in ("impi", "impi-abi"):
 KNOWN["files", "impi-abi"] = "bare Intel MPI counts wrong what it has read from a file, in the standard ABI only"
 
 
-def install(folder):
+def install(folder, mpis):
+    wanted = {wheel for mpi in mpis for wheel in (MPIS[mpi][0], MPIS[mpi][1][0])}
     for line in (HERE / "mpis.txt").read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
         name = {"impi-rt": "impi"}.get(line.split("==")[0], line.split("==")[0])
+        if name not in wanted:
+            continue
         if list((folder / name).glob("lib/python*/site-packages/*.dist-info/RECORD")) and \
                 (folder / name / "lib" / "libmpi.so").exists():
             continue
@@ -103,11 +106,11 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--only", default=",".join(MPIS))
     parser.add_argument("--programs", default=",".join(PROGRAMS))
-    parser.add_argument("--install-only", action="store_true", help="fetch the wheels of mpis.txt")
+    parser.add_argument("--install-only", action="store_true", help="fetch the wheels of mpis.txt that --only needs")
     options = parser.parse_args()
     build, folder = options.build.resolve(), options.folder.resolve()
     if options.install_only:
-        install(folder)
+        install(folder, options.only.split(","))
         return
     passed = failed = skipped = 0
     for mpi in options.only.split(","):

@@ -10,7 +10,7 @@
     tests    built, and tested by `./dev test`
 
 Prints a table. Root and a mirror of Debian are needed; where one is missing, or a release is on no mirror any more, a
-line says so. If that leaves nothing, the exit code is 77.
+line says so. The exit code is 77 if all that was tried works, but something that was asked for could not be tried.
 
 usage: systems.py --source FOLDER --build FOLDER --work FOLDER [--systems bookworm,trixie] [--steps demo,package]
                   [--arguments '-L quick']    (of `./dev test`)"""
@@ -152,12 +152,14 @@ def main():
                        check=True)
     commands = {"demo": "./dev demo", "package": PACKAGE, "tests": f"{TESTS} {options.arguments}"}
     rows = []
+    all_there = True
     for name in options.systems.split(","):
         system = System(name, options.work.absolute())
         try:
             system.make(options.source, packages)
         except Missing as why:
             print(f"Debian {name} is not tested: {why}")
+            all_there = False
             continue
         results = [system.step(step, commands[step]) for step in steps]
         rows.append([f"Debian {name}", *system.versions().values(), *results])
@@ -166,7 +168,7 @@ def main():
     titles = ["system", *VERSIONS, *(TITLES[step] for step in steps)]
     for row in (titles, ["---"] * len(titles), *rows):
         print("| " + " | ".join(row) + " |")
-    sys.exit(1 if any("FAILS" in row for row in rows) else 0)
+    sys.exit(1 if any("FAILS" in row for row in rows) else 0 if all_there else SKIPPED)
 
 
 if __name__ == "__main__":
