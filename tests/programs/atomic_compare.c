@@ -8,7 +8,7 @@ int main(void) {
     int least = 1 << 20, most = -1, turn = 0, swaps = 0;
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < 1000; ++i) {
-        const int value = i * 37 % 1000;
+        int value = i * 37 % 1000; // not const: GCC 14 takes no constant here
 #pragma omp atomic compare
         if (value < least) {
             least = value;

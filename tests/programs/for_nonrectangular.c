@@ -44,7 +44,7 @@ int main(void) {
     int sum = 0;
 #pragma omp parallel
 #pragma omp single
-#pragma omp taskloop collapse(2) reduction(+ : sum) grainsize(7)
+#pragma omp taskloop collapse(2) reduction(+ : sum)
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < i + 2; ++j)
             sum += 1;
