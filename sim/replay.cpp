@@ -16,6 +16,9 @@ namespace {
 
 // Shorter work before or after a call is a part of the call.
 constexpr Time kWorthAPiece = 1000;
+// Messages that tell of the network: bytes of those that show its latency, and its bandwidth.
+constexpr std::uint64_t kShort = 4096, kLong = 65536;
+constexpr std::size_t kEnoughMessages = 8;
 
 // What a task does for a message.
 struct Stop {
@@ -124,6 +127,9 @@ class Replay::Reader {
         to_.notes_ = job_.notes;
         for (const trace::Process &process : job_.processes)
             read(process);
+        if (!job_.processes.empty())
+            to_.policy_ = job_.processes.front().file.header.policy;
+        read_network();
         if (end_ > begin_)
             to_.recorded_ = static_cast<double>(end_ - begin_) * 1e-9;
         write_notes();
@@ -138,6 +144,42 @@ class Replay::Reader {
         trace::Ns made = 0, ran = 0;
         bool first = true;
     };
+
+    // From the send's begin to the receive's end, if the receive had begun before.
+    void read_network() {
+        RecordedNetwork &network = to_.network_;
+        network.one_machine = std::ranges::all_of(job_.processes, [&](const auto &process) {
+            return process.file.shares_clock(job_.processes.front().file);
+        });
+        std::vector<double> latencies, rates;
+        const auto note = [&](const trace::Message &message, bool is_short) {
+            const trace::Process &from = job_.processes[message.from],
+                                 &to = job_.processes[message.to];
+            const trace::Call &send = from.calls[message.send],
+                              &receive = to.calls[message.receive];
+            const double took = static_cast<double>(to.over(receive) - send.begin);
+            if (receive.begin > send.begin || took <= 0)
+                return;
+            if (is_short && send.bytes <= kShort)
+                latencies.push_back(took);
+            if (!is_short && send.bytes >= kLong && took > network.latency)
+                rates.push_back(static_cast<double>(send.bytes) / (took - network.latency));
+        };
+        // Of those that took longer, somebody came late to look.
+        const auto quartile = [](std::vector<double> &of, double part) {
+            if (of.size() < kEnoughMessages)
+                return 0.0;
+            const auto at = static_cast<std::ptrdiff_t>(part * static_cast<double>(of.size() - 1));
+            std::nth_element(of.begin(), of.begin() + at, of.end());
+            return of[static_cast<std::size_t>(at)];
+        };
+        for (const trace::Message &message : job_.messages)
+            note(message, true);
+        network.latency = quartile(latencies, 0.25);
+        for (const trace::Message &message : job_.messages)
+            note(message, false);
+        network.bandwidth = quartile(rates, 0.75);
+    }
 
     void read(const trace::Process &process) {
         Rank &rank = to_.ranks_.emplace_back();
@@ -383,8 +425,9 @@ class Replay::Reader {
     std::string first_alone_;
 };
 
-Replay::Replay(const std::filesystem::path &folder) {
-    const trace::Job job = trace::read_job(folder);
+Replay::Replay(const std::filesystem::path &folder) : Replay(trace::read_job(folder)) {}
+
+Replay::Replay(const trace::Job &job) {
     Reader(*this, job).read();
 }
 

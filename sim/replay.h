@@ -13,18 +13,49 @@
 #include "workload.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sennit::trace {
+struct Job;
+}
 
 namespace sennit::sim {
+
+// As the quickest quarter of those messages saw it that a receive already waited for. 0: there are
+// too few to tell.
+struct RecordedNetwork {
+    bool one_machine = false; // all ranks were on it
+    double latency = 0;       // ns, of up to 4 KiB
+    double bandwidth = 0;     // GB/s, of 64 KiB and more
+};
 
 class Replay final : public Workload {
   public:
     // Throws trace::TraceError: file, place, reason.
     explicit Replay(const std::filesystem::path &folder);
+    explicit Replay(const trace::Job &job);
+
+    // The same run of a program that was changed (replay_changes.cpp). Each says how many calls,
+    // waits or ranks are changed; of none it is the same run.
+
+    // Where a task of that function ends with sends or with receives, no thread waits for them any
+    // more, but its successors do: TAMPI_Iwait, or what the compiler plug-in makes of it.
+    std::uint64_t bind_last_calls(const std::string &function);
+    // A receive into memory that other tasks still read waits for those of the receive before it,
+    // for there are two buffers. Which receives of a function use one buffer, the trace tells: such
+    // a one waits for tasks that only compute, and these for the receive before it.
+    std::uint64_t add_second_buffers();
+    // Each rank has the mean of all ranks' work: each of its tasks takes longer or shorter by the
+    // same share. An upper bound of what any way to move work can gain.
+    std::uint64_t make_ranks_equal();
 
     int ranks() const { return static_cast<int>(ranks_.size()); }
     int threads() const { return threads_; }
     // From the creation of the first task to the end of the last.
     double recorded_seconds() const { return recorded_; }
+    const std::string &policy() const { return policy_; }       // that it ran under, of rank 0
+    const RecordedNetwork &network() const { return network_; } // as its messages saw it
     std::uint64_t tasks() const { return tasks_; } // of the program; task_count() counts pieces
     std::uint64_t messages() const { return messages_; }
     const std::vector<std::string> &notes() const { return notes_; }
@@ -41,6 +72,7 @@ class Replay final : public Workload {
 
   private:
     class Reader;
+    class SecondBuffers;
     struct Piece {
         TaskSpec task; // without accesses
         std::uint32_t datum = 0;
@@ -58,6 +90,8 @@ class Replay final : public Workload {
     std::uint64_t count_ = 0, tasks_ = 0, messages_ = 0;
     int threads_ = 1;
     double recorded_ = 0;
+    std::string policy_;
+    RecordedNetwork network_;
 };
 
 } // namespace sennit::sim

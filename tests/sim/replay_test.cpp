@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces that no run can have left: refused with the file, the task and the reason. Damage to the
 // files themselves: tests/unit/trace_reader_test.cpp.
+#include "sim/cholesky.h"
 #include "sim/replay.h"
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
@@ -209,6 +210,124 @@ TEST_F(Replays, SayWhatTheyLeaveOut) {
     setting.machine = machine;
     setting.choice = parse_choice("fifo");
     EXPECT_EQ(simulate(replay, setting).tasks, 1u);
+}
+
+// A factorization on four ranks, simulated: what is known of it holds for its changed forms.
+class ChangedReplays : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder = std::filesystem::temp_directory_path() /
+                 ("sennit-changed-" + std::to_string(getpid()) + "-" +
+                  testing::UnitTest::GetInstance()->current_test_info()->name());
+        setting.machine.threads = 2;
+        setting.machine.latency = 100'000;
+        setting.choice = parse_choice("fifo");
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+
+    Replay record() {
+        const Cholesky work({.n = 4096, .block = 256}, 4);
+        TraceWriter writer(folder, setting.machine, {"a test", "fifo", work.functions()});
+        Setting recorded = setting;
+        recorded.recorder = &writer;
+        writer.finish(simulate(work, recorded).time);
+        return Replay(folder);
+    }
+    Result run(const Replay &replay) const { return simulate(replay, setting); }
+
+    std::filesystem::path folder;
+    Setting setting;
+};
+
+TEST_F(ChangedReplays, BoundCallsSuspendNoTask) {
+    Replay replay = record();
+    const Result before = run(replay);
+    ASSERT_GT(before.suspended, 0u);
+    EXPECT_EQ(replay.bind_last_calls("gemm"), 0u);
+    EXPECT_EQ(run(replay).checksum, before.checksum); // nothing has changed
+    EXPECT_EQ(replay.bind_last_calls("send"), before.messages);
+    EXPECT_EQ(replay.bind_last_calls("send"), 0u); // they are bound
+    EXPECT_EQ(replay.bind_last_calls("receive"), before.messages);
+    const Result after = run(replay);
+    EXPECT_EQ(after.suspended, 0u);
+    EXPECT_EQ(after.messages, before.messages);
+}
+
+// Rank 1 sends ten messages. Rank 0 receives each into one of its buffers, and reads it for 1 ms.
+class Stream final : public Workload {
+  public:
+    static constexpr std::uint32_t kMessages = 10;
+    explicit Stream(std::uint32_t buffers) : buffers_(buffers) {}
+    std::vector<std::string> functions() const override { return {"receive", "use", "send"}; }
+    std::uint32_t data_of(int rank) const override { return rank == 0 ? buffers_ : kMessages; }
+    std::uint64_t task_count() const override { return 0; }
+    Tasks tasks_of(int rank, Marks) const override {
+        for (std::uint32_t i = 0; i < kMessages; ++i) {
+            TaskSpec call;
+            call.function = rank == 0 ? 0 : 2;
+            call.kind = rank == 0 ? Kind::receive : Kind::send;
+            call.peer = rank == 0 ? 1 : 0;
+            call.message = i;
+            call.bytes = 1000;
+            call.add(rank == 0 ? i % buffers_ : i, Access::Mode::inout);
+            co_yield call;
+            if (rank != 0)
+                continue;
+            TaskSpec use;
+            use.function = 1;
+            use.duration = 1'000'000;
+            use.add(i % buffers_, Access::Mode::in);
+            co_yield use;
+        }
+    }
+
+  private:
+    std::uint32_t buffers_;
+};
+
+// A message that is not sent before its receive is posted takes 1 ms, too.
+TEST_F(ChangedReplays, ASecondBufferReceivesWhileTheFirstIsRead) {
+    setting.machine.ranks = 2;
+    setting.machine.threads = 1;
+    setting.machine.latency = 1'000'000;
+    setting.machine.eager = 0;
+    const auto replay_of = [&](std::uint32_t buffers) {
+        const Stream work(buffers);
+        TraceWriter writer(folder, setting.machine, {"a test", "fifo", work.functions()});
+        Setting recorded = setting;
+        recorded.recorder = &writer;
+        writer.finish(simulate(work, recorded).time);
+        return Replay(folder);
+    };
+    Replay own = replay_of(Stream::kMessages);
+    EXPECT_EQ(own.add_second_buffers(), 0u);
+    const Time with_two = run(replay_of(2)).time;
+    Replay one = replay_of(1);
+    const Time with_one = run(one).time;
+    EXPECT_GT(static_cast<double>(with_one), 1.3 * static_cast<double>(with_two));
+    EXPECT_EQ(one.add_second_buffers(), Stream::kMessages - 1);
+    EXPECT_NEAR(static_cast<double>(run(one).time), static_cast<double>(with_two), 50'000);
+}
+
+TEST_F(ChangedReplays, EqualRanksHaveTheMeanWork) {
+    Replay replay = record();
+    const Result before = run(replay);
+    ASSERT_GT(before.busiest_rank, 1.05 * before.mean_work);
+    EXPECT_EQ(replay.make_ranks_equal(), 4u);
+    const Result after = run(replay);
+    EXPECT_NEAR(after.mean_work, before.mean_work, 0.001 * before.mean_work);
+    EXPECT_NEAR(after.busiest_rank, after.mean_work, 0.001 * after.mean_work);
+    EXPECT_LT(after.time, before.time);
+}
+
+TEST_F(ChangedReplays, KnowTheNetworkOfTheirRun) {
+    const Replay replay = record();
+    EXPECT_EQ(replay.policy(), "fifo");
+    EXPECT_TRUE(replay.network().one_machine); // whose clock the files have
+    EXPECT_EQ(replay.network().latency, 0);    // there are no short messages
+    // Of 512 KiB at 10 GB/s, 100 us later.
+    EXPECT_GT(replay.network().bandwidth, 1);
+    EXPECT_LT(replay.network().bandwidth, 10);
 }
 
 } // namespace
