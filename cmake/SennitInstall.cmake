@@ -63,7 +63,7 @@ endforeach()
 set(texts "doctor,--options=man|sennit-options.7|man/man7" "describe,man|sennit.1|man/man1"
           "describe,bash|sennit|bash-completion/completions" "describe,zsh|_sennit|zsh/site-functions"
           "describe,fish|sennit.fish|fish/vendor_completions.d")
-foreach(command run python exec pool top doctor simulate report bench cc describe)
+foreach(command run python exec pool top doctor simulate report advise bench cc describe)
     list(APPEND texts "describe,man,${command}|sennit-${command}.1|man/man1")
 endforeach()
 foreach(text ${texts})

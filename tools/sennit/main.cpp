@@ -37,6 +37,10 @@ namespace {
 
 using namespace sennit::tool;
 
+bool is_of_simulator(const std::string &command) {
+    return command == "simulate" || command == "advise";
+}
+
 // lib/sennit-simulate reads the command line itself. Who runs programs need not build it.
 [[noreturn]] void become_simulator(char **arguments) {
     const std::string program = Installation::locate().library_folder() + "/sennit-simulate";
@@ -130,6 +134,8 @@ Command::Command()
     app_.add_subcommand("simulate", "what a policy, more ranks or another network would do, on a "
                                     "virtual machine; sennit simulate --help-all says more");
     add_report();
+    app_.add_subcommand("advise", "what would help a recorded run most: another policy, another "
+                                  "program, another machine");
     app_.add_subcommand("bench",
                         "measure: sennit bench cholesky, sennit bench front; --help says more");
     app_.add_subcommand("cc", "compile so that tasks need not wait in MPI: sennit cc [compiler] "
@@ -307,7 +313,8 @@ int Command::run(int count, char **arguments) {
     words = in_full(app_, std::move(words));
     if (words[0] == "bench")
         run_bench({words.begin() + 1, words.end()}, Installation::locate());
-    if (words[0] == "simulate" || words == std::vector<std::string>{"describe", "man", "simulate"})
+    if (is_of_simulator(words[0]) || (words.size() == 3 && words[0] == "describe" &&
+                                      words[1] == "man" && is_of_simulator(words[2])))
         become_simulator(arguments);
     if (is_compiler_command(words[0]))
         run_compiler(words, Installation::locate());

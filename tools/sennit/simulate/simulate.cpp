@@ -12,6 +12,8 @@
 #include "sim/replay.h"
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
+#include "simulate/advise.h"
+#include "simulate/machine_options.h"
 #include "simulate/progress_bar.h"
 #include "simulate/simulate_front.h"
 #include "simulate/simulate_pool.h"
@@ -132,14 +134,7 @@ struct Simulate::State {
             ->group("Machine");
         command.add_flag("--no-path", no_path, "do not look for the critical path (twice as fast)");
         command.add_flag("--quiet", quiet, "no progress bar");
-        for (const sim::Parameter &parameter : sim::parameters()) {
-            const std::string help = parameter.unit.empty()
-                                         ? std::string(parameter.help)
-                                         : fmt::format("{} ({})", parameter.help, parameter.unit);
-            command.add_option(fmt::format("--{}", parameter.name), machine.*parameter.field, help)
-                ->capture_default_str()
-                ->group("Machine");
-        }
+        add_machine_options(command, machine);
     }
 
     // The numbers of the workload; those of the machine are rows of a table of their own.
@@ -582,8 +577,9 @@ int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
         CLI::App app("", "sennit");
         app.set_help_all_flag("--help-all", "help of every workload");
         Simulate simulate(app, fabric);
+        Advise advise(app);
         if (std::string_view(count > 1 ? arguments[1] : "") == "describe") { // man simulate
-            print_man(commands_of(app), "simulate");
+            print_man(commands_of(app), count > 3 ? arguments[3] : "simulate");
             return after_output(0);
         }
         try {
@@ -591,9 +587,10 @@ int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
         } catch (const CLI::Success &success) {
             return after_output(app.exit(success)); // help
         } catch (const CLI::ParseError &error) {
-            fail("{}: see sennit simulate --help-all", error.what());
+            fail("{}: see sennit {} --help-all", error.what(),
+                 advise.chosen() ? "advise" : "simulate");
         }
-        return after_output(simulate.run(arguments));
+        return after_output(advise.chosen() ? advise.run() : simulate.run(arguments));
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "sennit: %s\n", printable(error.what(), Lines::many).c_str());
