@@ -245,6 +245,8 @@ class Call:
         if self.is_among(FLUSHES) and not self.header.is_openmpi:
             whole = self.call("Win_flush", self.names) if "rank" in self.names else f"flush_targets(win, SENNIT_BARE({self.name}))"
             yield f"int bare_for_task() const {{ return {whole}; }}"
+        if self.base in ("Win_lock", "Win_lock_all"):
+            yield "bool is_local() const { return (assert & MPI_MODE_NOCHECK) != 0; }"
         status = self.argument("status")
         if self.kind in ("start", "collective"):
             arguments = [n for n in self.names if n != status] + ["request"]

@@ -46,6 +46,18 @@ int attend_delegate(const AnyCall &call, Adoption *adoption) {
     return delegate(operation, [&] { return call.bare(); }, same_call(call.row, facts));
 }
 
+int attend_local(const AnyCall &call) {
+    const Facts &facts = call.facts();
+    const Traced traced([&] { return call_facts(call.row, facts); },
+                        [&] { return bytes_of(facts); });
+    const Path path = without_twin(path_of_call(call.row.notice));
+    if (is_as_written(path))
+        return block(call, facts.tag);
+    if (const int error = g_chaos.failure(operation_of(call.row, facts, facts.tag, path)))
+        return error;
+    return outside_task([&] { return call.bare(); });
+}
+
 SENNIT_HOT int attend_any_collective(const AnyCall &call, Adoption *adoption) {
     return attend_collective(call, adoption);
 }

@@ -80,6 +80,8 @@ class AnyCall {
 
 // What a task does in place of the call. `adoption`: of a call that makes a communicator, or null.
 int attend_delegate(const AnyCall &call, Adoption *adoption = nullptr);
+// The same of a call that waits for nobody, by what its arguments say.
+int attend_local(const AnyCall &call);
 int attend_any_collective(const AnyCall &call, Adoption *adoption = nullptr);
 // A call that makes a communicator: how calls on the new one are made is agreed on then.
 int attend_adoption(const AnyCall &call, const MPI_Comm *made);

@@ -36,6 +36,8 @@ template <class C>
         return attend_poll(call);
     else if constexpr (C::row.adopts)
         return attend_adoption(AnyCall(call), call.made());
+    else if constexpr (requires { call.is_local(); })
+        return call.is_local() ? attend_local(AnyCall(call)) : attend_delegate(AnyCall(call));
     else if constexpr (C::row.kind == CallKind::delegate)
         return attend_delegate(AnyCall(call));
     else if constexpr (C::row.parts_with_data)

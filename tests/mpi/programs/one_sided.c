@@ -78,6 +78,23 @@ static void lock(MPI_Comm comm) {
     MPI_Win_free(&win);
 }
 
+/* Who promises that no other lock is in conflict waits for nobody. */
+static void locks_without_conflict(MPI_Comm comm) {
+    int *memory;
+    MPI_Win win;
+    MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, comm, &memory, &win);
+    fill(memory);
+    MPI_Barrier(comm);
+    CHECK(MPI_Win_lock(MPI_LOCK_SHARED, next(), MPI_MODE_NOCHECK, win) == MPI_SUCCESS);
+    put(win, next());
+    CHECK(MPI_Win_unlock(next(), win) == MPI_SUCCESS);
+    MPI_Barrier(comm);
+    CHECK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win) == MPI_SUCCESS);
+    check(memory, previous());
+    CHECK(MPI_Win_unlock_all(win) == MPI_SUCCESS);
+    MPI_Win_free(&win);
+}
+
 static void lock_all(MPI_Comm comm) {
     int *memory;
     MPI_Win win;
@@ -153,9 +170,9 @@ static void flushes(MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test_case cases[] = {CASE(fence),    CASE(active_target), CASE(lock),
-                                             CASE(lock_all), CASE(dynamic),       CASE(requests),
-                                             CASE(flushes)};
+    static const struct test_case cases[] = {
+        CASE(fence),   CASE(active_target), CASE(lock),    CASE(lock_all),
+        CASE(dynamic), CASE(requests),      CASE(flushes), CASE(locks_without_conflict)};
     begin(&argc, &argv);
     CHECK(ranks <= 8);
     run_cases(cases, COUNT_OF(cases), 2);
