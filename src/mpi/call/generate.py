@@ -291,6 +291,20 @@ class Call:
             parameters = ", ".join([parameter for parameter, _ in pairs] + ["MPI_Fint *fortran_error"])
             yield (f'extern "C" SENNIT_EXPORT void tampi_{self.twin.lower()}_({parameters}) '
                    f"{{ *fortran_error = TAMPI_{self.twin}({', '.join(argument for _, argument in pairs)}); }}")
+            yield self.fortran_with_request()
+
+    def fortran_with_request(self):
+        """TAMPI 1 to 3's form: the request comes before the status."""
+        pairs = [(from_fortran(*argument), argument[1] == self.argument("status")) for argument in self.arguments]
+        given = [pair for pair, is_status in pairs if not is_status]
+        status = next((pair for pair, is_status in pairs if is_status), None)
+        parameters = [p for p, _ in given] + ["MPI_Fint *fortran_request"] + ([status[0]] if status else [])
+        arguments = [a for _, a in given] + ["&request"]
+        received = status[1] if status else "MPI_STATUS_IGNORE"
+        return (f'extern "C" SENNIT_EXPORT void tampi_{self.twin.lower()}_internal_('
+                f"{', '.join(parameters)}, MPI_Fint *fortran_error) {{ "
+                "*fortran_error = start_from_fortran(fortran_request, "
+                f"{received}, [&](MPI_Request &request) {{ return MPI_{self.twin}({', '.join(arguments)}); }}); }}")
 
 
 def unlisted(name, header):

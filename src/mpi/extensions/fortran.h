@@ -18,4 +18,19 @@ MPI_Status *status_from_fortran(MPI_Fint *status);
 // it stays; equal ones are the same.
 const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, MPI_Comm comm);
 
+// TAMPI 1 to 3: bind what has been started, where operations are bound to tasks. Elsewhere the
+// request is the program's.
+int bind_for_fortran(MPI_Request &request, MPI_Status *status);
+
+// start(request), then that; returns the error code.
+template <class Start>
+int start_from_fortran(MPI_Fint *fortran_request, MPI_Status *status, Start start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error = start(request);
+    if (error == MPI_SUCCESS)
+        error = bind_for_fortran(request, status);
+    *fortran_request = MPI_Request_c2f(request);
+    return error;
+}
+
 } // namespace sennit::mpi

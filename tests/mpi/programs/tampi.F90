@@ -4,8 +4,17 @@
 ! test_fortran: called=tampi_fortran{binding} shape=1x1|2x1|2x2
 ! split: called=tampi_fortran3
 ! in_world: called=tampi_fortran3 exe={bin}/{called}-gcc-{mpi} if=mpifc
-! TAMPI's calls without a request from Fortran, by each of the three bindings: BINDING is 1 (mpif.h),
-! 2 (use mpi) or 3 (use mpi_f08). A task that depends on the call's results checks them.
+! fortran: called=tampi3_fortran compile='{fortran} {untyped} -DREQUESTS' -I{include}/tampi3 -- {library}
+! test_fortran: called=tampi3_fortran{binding} shape=2x2
+! TAMPI's calls from Fortran, by each of the three bindings: BINDING is 1 (mpif.h), 2 (use mpi) or 3
+! (use mpi_f08). A task that depends on the call's results checks them. With REQUESTS, the calls are
+! those of TAMPI 1 to 3, which have a request.
+#ifdef REQUESTS
+#include "TAMPIf.h"
+#define AT(x) HANDLE(requests(x)),
+#else
+#define AT(x)
+#endif
 #if BINDING == 3
 #define HANDLE(x) x%MPI_VAL
 #else
@@ -24,7 +33,13 @@ program tampi
 #if BINDING == 1
     include 'mpif.h'
 #endif
+#ifndef REQUESTS
     include 'TAMPIf.h'
+#elif BINDING == 3
+    type(MPI_Request) :: requests(80)
+#else
+    integer :: requests(80)
+#endif
     integer, parameter :: messages = 40, most = 8, kinds = 18
     integer :: provided, error, rank, ranks, i, before, after, length
     integer :: got(messages), sent(messages), statuses(MPI_STATUS_SIZE, messages)
@@ -45,9 +60,9 @@ program tampi
     do i = 1, messages
         !$omp task firstprivate(i) private(error) shared(got, statuses) depend(out: got(i))
         if (mod(i, 2) == 0) then
-            call TAMPI_Irecv(got(i), 1, INT, before, i, WORLD, statuses(1, i), error)
+            call TAMPI_Irecv(got(i), 1, INT, before, i, WORLD, AT(i) statuses(1, i), error)
         else
-            call TAMPI_Irecv(got(i), 1, INT, before, i, WORLD, MPI_STATUS_IGNORE, error)
+            call TAMPI_Irecv(got(i), 1, INT, before, i, WORLD, AT(i) MPI_STATUS_IGNORE, error)
         end if
         !$omp end task
         !$omp task firstprivate(i) shared(got, statuses) depend(in: got(i))
@@ -62,17 +77,23 @@ program tampi
         !$omp task firstprivate(i) private(error) shared(sent) depend(out: sent(i))
         select case (mod(i, 3))
         case (0)
-            call TAMPI_Isend(sent(i), 1, INT, after, i, WORLD, error)
+            call TAMPI_Isend(sent(i), 1, INT, after, i, WORLD, AT(messages + i) error)
         case (1)
-            call TAMPI_Issend(sent(i), 1, INT, after, i, WORLD, error)
+            call TAMPI_Issend(sent(i), 1, INT, after, i, WORLD, AT(messages + i) error)
         case default
-            call TAMPI_Ibsend(sent(i), 1, INT, after, i, WORLD, error)
+            call TAMPI_Ibsend(sent(i), 1, INT, after, i, WORLD, AT(messages + i) error)
         end select
         !$omp end task
         !$omp task firstprivate(i) shared(sent) depend(inout: sent(i))
         sent(i) = 0
         !$omp end task
     end do
+#ifdef REQUESTS
+    call TAMPI_Wait(HANDLE(requests(1)), MPI_STATUS_IGNORE, error)
+    if (error /= MPI_SUCCESS) call fail('a wait')
+    call TAMPI_Waitall(2 * messages, HANDLE(requests), MPI_STATUSES_IGNORE, error)
+    if (error /= MPI_SUCCESS) call fail('a wait for all')
+#endif
     !$omp taskwait
     mine = rank + 1
     ones = 1
@@ -102,43 +123,43 @@ contains
         error = -1
         select case (which)
         case (1)
-            call TAMPI_Ibarrier(WORLD, error)
+            call TAMPI_Ibarrier(WORLD, AT(which) error)
         case (2)
             if (rank == 0) all(1) = 42
-            call TAMPI_Ibcast(all, 1, INT, 0, WORLD, error)
+            call TAMPI_Ibcast(all, 1, INT, 0, WORLD, AT(which) error)
         case (3)
-            call TAMPI_Igather(mine, 1, INT, all, 1, INT, 0, WORLD, error)
+            call TAMPI_Igather(mine, 1, INT, all, 1, INT, 0, WORLD, AT(which) error)
         case (4)
-            call TAMPI_Igatherv(mine, 1, INT, all, ones, offsets, INT, 0, WORLD, error)
+            call TAMPI_Igatherv(mine, 1, INT, all, ones, offsets, INT, 0, WORLD, AT(which) error)
         case (5)
-            call TAMPI_Iscatter(twice, 1, INT, all, 1, INT, 0, WORLD, error)
+            call TAMPI_Iscatter(twice, 1, INT, all, 1, INT, 0, WORLD, AT(which) error)
         case (6)
-            call TAMPI_Iscatterv(twice, ones, offsets, INT, all, 1, INT, 0, WORLD, error)
+            call TAMPI_Iscatterv(twice, ones, offsets, INT, all, 1, INT, 0, WORLD, AT(which) error)
         case (7)
-            call TAMPI_Iallgather(mine, 1, INT, all, 1, INT, WORLD, error)
+            call TAMPI_Iallgather(mine, 1, INT, all, 1, INT, WORLD, AT(which) error)
         case (8)
-            call TAMPI_Iallgatherv(mine, 1, INT, all, ones, offsets, INT, WORLD, error)
+            call TAMPI_Iallgatherv(mine, 1, INT, all, ones, offsets, INT, WORLD, AT(which) error)
         case (9)
-            call TAMPI_Ialltoall(twice, 1, INT, all, 1, INT, WORLD, error)
+            call TAMPI_Ialltoall(twice, 1, INT, all, 1, INT, WORLD, AT(which) error)
         case (10)
-            call TAMPI_Ialltoallv(twice, ones, offsets, INT, all, ones, offsets, INT, WORLD, error)
+            call TAMPI_Ialltoallv(twice, ones, offsets, INT, all, ones, offsets, INT, WORLD, AT(which) error)
         case (11)
-            call TAMPI_Ialltoallw(twice, ones, bytes, types, all, ones, bytes, types, WORLD, error)
+            call TAMPI_Ialltoallw(twice, ones, bytes, types, all, ones, bytes, types, WORLD, AT(which) error)
         case (12)
-            call TAMPI_Ireduce(mine, all, 1, INT, ADD, 0, WORLD, error)
+            call TAMPI_Ireduce(mine, all, 1, INT, ADD, 0, WORLD, AT(which) error)
         case (13)
-            call TAMPI_Iallreduce(mine, all, 1, INT, ADD, WORLD, error)
+            call TAMPI_Iallreduce(mine, all, 1, INT, ADD, WORLD, AT(which) error)
         case (14)
-            call TAMPI_Ireduce_scatter(twice, all, ones, INT, ADD, WORLD, error)
+            call TAMPI_Ireduce_scatter(twice, all, ones, INT, ADD, WORLD, AT(which) error)
         case (15)
-            call TAMPI_Ireduce_scatter_block(twice, all, 1, INT, ADD, WORLD, error)
+            call TAMPI_Ireduce_scatter_block(twice, all, 1, INT, ADD, WORLD, AT(which) error)
         case (16)
-            call TAMPI_Iscan(mine, all, 1, INT, ADD, WORLD, error)
+            call TAMPI_Iscan(mine, all, 1, INT, ADD, WORLD, AT(which) error)
         case (17)
-            call TAMPI_Iexscan(mine, all, 1, INT, ADD, WORLD, error)
+            call TAMPI_Iexscan(mine, all, 1, INT, ADD, WORLD, AT(which) error)
         case (18) ! in place
             all(1) = mine
-            call TAMPI_Iallreduce(MPI_IN_PLACE, all, 1, INT, ADD, WORLD, error)
+            call TAMPI_Iallreduce(MPI_IN_PLACE, all, 1, INT, ADD, WORLD, AT(which) error)
         end select
         if (error /= MPI_SUCCESS) call fail('an error code')
     end subroutine

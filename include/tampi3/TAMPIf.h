@@ -1,0 +1,210 @@
+! SPDX-License-Identifier: Apache-2.0
+! TAMPIf.h - for Fortran programs that are written for TAMPI 1 to 3, whose calls have a request. Find
+! this folder by -I in front of the one above, and preprocess the program (.F90, -cpp):
+!     #include "TAMPIf.h"
+!     call TAMPI_Isend(buf, count, datatype, dest, tag, comm, request, error)
+! Where tasks are aware of MPI, a call binds what it starts to the calling task, and TAMPI_Wait and
+! TAMPI_Waitall do nothing. Without OpenMP they are the calls of MPI. TAMPI_Irecv has its status behind
+! the request. With mpi_f08 pass request%MPI_VAL, as by the TAMPIf.h above. Names in other spellings
+! than these four are not known, as in TAMPI.
+#ifndef TAMPIF_H
+#define TAMPIF_H
+
+#define MPI_TASK_MULTIPLE (MPI_THREAD_MULTIPLE + 1)
+
+#if defined(_OPENMP)
+#define TAMPI_Isend TAMPI_Isend_internal
+#define TAMPI_ISEND TAMPI_Isend_internal
+#define TAMPI_isend TAMPI_Isend_internal
+#define tampi_isend TAMPI_Isend_internal
+#define TAMPI_Issend TAMPI_Issend_internal
+#define TAMPI_ISSEND TAMPI_Issend_internal
+#define TAMPI_issend TAMPI_Issend_internal
+#define tampi_issend TAMPI_Issend_internal
+#define TAMPI_Irsend TAMPI_Irsend_internal
+#define TAMPI_IRSEND TAMPI_Irsend_internal
+#define TAMPI_irsend TAMPI_Irsend_internal
+#define tampi_irsend TAMPI_Irsend_internal
+#define TAMPI_Ibsend TAMPI_Ibsend_internal
+#define TAMPI_IBSEND TAMPI_Ibsend_internal
+#define TAMPI_ibsend TAMPI_Ibsend_internal
+#define tampi_ibsend TAMPI_Ibsend_internal
+#define TAMPI_Irecv TAMPI_Irecv_internal
+#define TAMPI_IRECV TAMPI_Irecv_internal
+#define TAMPI_irecv TAMPI_Irecv_internal
+#define tampi_irecv TAMPI_Irecv_internal
+#define TAMPI_Ibarrier TAMPI_Ibarrier_internal
+#define TAMPI_IBARRIER TAMPI_Ibarrier_internal
+#define TAMPI_ibarrier TAMPI_Ibarrier_internal
+#define tampi_ibarrier TAMPI_Ibarrier_internal
+#define TAMPI_Ibcast TAMPI_Ibcast_internal
+#define TAMPI_IBCAST TAMPI_Ibcast_internal
+#define TAMPI_ibcast TAMPI_Ibcast_internal
+#define tampi_ibcast TAMPI_Ibcast_internal
+#define TAMPI_Igather TAMPI_Igather_internal
+#define TAMPI_IGATHER TAMPI_Igather_internal
+#define TAMPI_igather TAMPI_Igather_internal
+#define tampi_igather TAMPI_Igather_internal
+#define TAMPI_Igatherv TAMPI_Igatherv_internal
+#define TAMPI_IGATHERV TAMPI_Igatherv_internal
+#define TAMPI_igatherv TAMPI_Igatherv_internal
+#define tampi_igatherv TAMPI_Igatherv_internal
+#define TAMPI_Iscatter TAMPI_Iscatter_internal
+#define TAMPI_ISCATTER TAMPI_Iscatter_internal
+#define TAMPI_iscatter TAMPI_Iscatter_internal
+#define tampi_iscatter TAMPI_Iscatter_internal
+#define TAMPI_Iscatterv TAMPI_Iscatterv_internal
+#define TAMPI_ISCATTERV TAMPI_Iscatterv_internal
+#define TAMPI_iscatterv TAMPI_Iscatterv_internal
+#define tampi_iscatterv TAMPI_Iscatterv_internal
+#define TAMPI_Iallgather TAMPI_Iallgather_internal
+#define TAMPI_IALLGATHER TAMPI_Iallgather_internal
+#define TAMPI_iallgather TAMPI_Iallgather_internal
+#define tampi_iallgather TAMPI_Iallgather_internal
+#define TAMPI_Iallgatherv TAMPI_Iallgatherv_internal
+#define TAMPI_IALLGATHERV TAMPI_Iallgatherv_internal
+#define TAMPI_iallgatherv TAMPI_Iallgatherv_internal
+#define tampi_iallgatherv TAMPI_Iallgatherv_internal
+#define TAMPI_Ialltoall TAMPI_Ialltoall_internal
+#define TAMPI_IALLTOALL TAMPI_Ialltoall_internal
+#define TAMPI_ialltoall TAMPI_Ialltoall_internal
+#define tampi_ialltoall TAMPI_Ialltoall_internal
+#define TAMPI_Ialltoallv TAMPI_Ialltoallv_internal
+#define TAMPI_IALLTOALLV TAMPI_Ialltoallv_internal
+#define TAMPI_ialltoallv TAMPI_Ialltoallv_internal
+#define tampi_ialltoallv TAMPI_Ialltoallv_internal
+#define TAMPI_Ialltoallw TAMPI_Ialltoallw_internal
+#define TAMPI_IALLTOALLW TAMPI_Ialltoallw_internal
+#define TAMPI_ialltoallw TAMPI_Ialltoallw_internal
+#define tampi_ialltoallw TAMPI_Ialltoallw_internal
+#define TAMPI_Ireduce TAMPI_Ireduce_internal
+#define TAMPI_IREDUCE TAMPI_Ireduce_internal
+#define TAMPI_ireduce TAMPI_Ireduce_internal
+#define tampi_ireduce TAMPI_Ireduce_internal
+#define TAMPI_Iallreduce TAMPI_Iallreduce_internal
+#define TAMPI_IALLREDUCE TAMPI_Iallreduce_internal
+#define TAMPI_iallreduce TAMPI_Iallreduce_internal
+#define tampi_iallreduce TAMPI_Iallreduce_internal
+#define TAMPI_Ireduce_scatter TAMPI_Ireduce_scatter_internal
+#define TAMPI_IREDUCE_SCATTER TAMPI_Ireduce_scatter_internal
+#define TAMPI_ireduce_scatter TAMPI_Ireduce_scatter_internal
+#define tampi_ireduce_scatter TAMPI_Ireduce_scatter_internal
+#define TAMPI_Ireduce_scatter_block TAMPI_Ireduce_scatter_block_internal
+#define TAMPI_IREDUCE_SCATTER_BLOCK TAMPI_Ireduce_scatter_block_internal
+#define TAMPI_ireduce_scatter_block TAMPI_Ireduce_scatter_block_internal
+#define tampi_ireduce_scatter_block TAMPI_Ireduce_scatter_block_internal
+#define TAMPI_Iscan TAMPI_Iscan_internal
+#define TAMPI_ISCAN TAMPI_Iscan_internal
+#define TAMPI_iscan TAMPI_Iscan_internal
+#define tampi_iscan TAMPI_Iscan_internal
+#define TAMPI_Iexscan TAMPI_Iexscan_internal
+#define TAMPI_IEXSCAN TAMPI_Iexscan_internal
+#define TAMPI_iexscan TAMPI_Iexscan_internal
+#define tampi_iexscan TAMPI_Iexscan_internal
+#define TAMPI_Wait TAMPI_Wait_internal
+#define TAMPI_WAIT TAMPI_Wait_internal
+#define TAMPI_wait TAMPI_Wait_internal
+#define tampi_wait TAMPI_Wait_internal
+#define TAMPI_Waitall TAMPI_Waitall_internal
+#define TAMPI_WAITALL TAMPI_Waitall_internal
+#define TAMPI_waitall TAMPI_Waitall_internal
+#define tampi_waitall TAMPI_Waitall_internal
+#else
+#define TAMPI_Isend MPI_Isend
+#define TAMPI_ISEND MPI_Isend
+#define TAMPI_isend MPI_Isend
+#define tampi_isend MPI_Isend
+#define TAMPI_Issend MPI_Issend
+#define TAMPI_ISSEND MPI_Issend
+#define TAMPI_issend MPI_Issend
+#define tampi_issend MPI_Issend
+#define TAMPI_Irsend MPI_Irsend
+#define TAMPI_IRSEND MPI_Irsend
+#define TAMPI_irsend MPI_Irsend
+#define tampi_irsend MPI_Irsend
+#define TAMPI_Ibsend MPI_Ibsend
+#define TAMPI_IBSEND MPI_Ibsend
+#define TAMPI_ibsend MPI_Ibsend
+#define tampi_ibsend MPI_Ibsend
+#define TAMPI_Irecv(buf, count, type, source, tag, comm, request, status, error) MPI_Irecv(buf, count, type, source, tag, comm, request, error)
+#define TAMPI_IRECV(buf, count, type, source, tag, comm, request, status, error) MPI_Irecv(buf, count, type, source, tag, comm, request, error)
+#define TAMPI_irecv(buf, count, type, source, tag, comm, request, status, error) MPI_Irecv(buf, count, type, source, tag, comm, request, error)
+#define tampi_irecv(buf, count, type, source, tag, comm, request, status, error) MPI_Irecv(buf, count, type, source, tag, comm, request, error)
+#define TAMPI_Ibarrier MPI_Ibarrier
+#define TAMPI_IBARRIER MPI_Ibarrier
+#define TAMPI_ibarrier MPI_Ibarrier
+#define tampi_ibarrier MPI_Ibarrier
+#define TAMPI_Ibcast MPI_Ibcast
+#define TAMPI_IBCAST MPI_Ibcast
+#define TAMPI_ibcast MPI_Ibcast
+#define tampi_ibcast MPI_Ibcast
+#define TAMPI_Igather MPI_Igather
+#define TAMPI_IGATHER MPI_Igather
+#define TAMPI_igather MPI_Igather
+#define tampi_igather MPI_Igather
+#define TAMPI_Igatherv MPI_Igatherv
+#define TAMPI_IGATHERV MPI_Igatherv
+#define TAMPI_igatherv MPI_Igatherv
+#define tampi_igatherv MPI_Igatherv
+#define TAMPI_Iscatter MPI_Iscatter
+#define TAMPI_ISCATTER MPI_Iscatter
+#define TAMPI_iscatter MPI_Iscatter
+#define tampi_iscatter MPI_Iscatter
+#define TAMPI_Iscatterv MPI_Iscatterv
+#define TAMPI_ISCATTERV MPI_Iscatterv
+#define TAMPI_iscatterv MPI_Iscatterv
+#define tampi_iscatterv MPI_Iscatterv
+#define TAMPI_Iallgather MPI_Iallgather
+#define TAMPI_IALLGATHER MPI_Iallgather
+#define TAMPI_iallgather MPI_Iallgather
+#define tampi_iallgather MPI_Iallgather
+#define TAMPI_Iallgatherv MPI_Iallgatherv
+#define TAMPI_IALLGATHERV MPI_Iallgatherv
+#define TAMPI_iallgatherv MPI_Iallgatherv
+#define tampi_iallgatherv MPI_Iallgatherv
+#define TAMPI_Ialltoall MPI_Ialltoall
+#define TAMPI_IALLTOALL MPI_Ialltoall
+#define TAMPI_ialltoall MPI_Ialltoall
+#define tampi_ialltoall MPI_Ialltoall
+#define TAMPI_Ialltoallv MPI_Ialltoallv
+#define TAMPI_IALLTOALLV MPI_Ialltoallv
+#define TAMPI_ialltoallv MPI_Ialltoallv
+#define tampi_ialltoallv MPI_Ialltoallv
+#define TAMPI_Ialltoallw MPI_Ialltoallw
+#define TAMPI_IALLTOALLW MPI_Ialltoallw
+#define TAMPI_ialltoallw MPI_Ialltoallw
+#define tampi_ialltoallw MPI_Ialltoallw
+#define TAMPI_Ireduce MPI_Ireduce
+#define TAMPI_IREDUCE MPI_Ireduce
+#define TAMPI_ireduce MPI_Ireduce
+#define tampi_ireduce MPI_Ireduce
+#define TAMPI_Iallreduce MPI_Iallreduce
+#define TAMPI_IALLREDUCE MPI_Iallreduce
+#define TAMPI_iallreduce MPI_Iallreduce
+#define tampi_iallreduce MPI_Iallreduce
+#define TAMPI_Ireduce_scatter MPI_Ireduce_scatter
+#define TAMPI_IREDUCE_SCATTER MPI_Ireduce_scatter
+#define TAMPI_ireduce_scatter MPI_Ireduce_scatter
+#define tampi_ireduce_scatter MPI_Ireduce_scatter
+#define TAMPI_Ireduce_scatter_block MPI_Ireduce_scatter_block
+#define TAMPI_IREDUCE_SCATTER_BLOCK MPI_Ireduce_scatter_block
+#define TAMPI_ireduce_scatter_block MPI_Ireduce_scatter_block
+#define tampi_ireduce_scatter_block MPI_Ireduce_scatter_block
+#define TAMPI_Iscan MPI_Iscan
+#define TAMPI_ISCAN MPI_Iscan
+#define TAMPI_iscan MPI_Iscan
+#define tampi_iscan MPI_Iscan
+#define TAMPI_Iexscan MPI_Iexscan
+#define TAMPI_IEXSCAN MPI_Iexscan
+#define TAMPI_iexscan MPI_Iexscan
+#define tampi_iexscan MPI_Iexscan
+#define TAMPI_Wait MPI_Wait
+#define TAMPI_WAIT MPI_Wait
+#define TAMPI_wait MPI_Wait
+#define tampi_wait MPI_Wait
+#define TAMPI_Waitall MPI_Waitall
+#define TAMPI_WAITALL MPI_Waitall
+#define TAMPI_waitall MPI_Waitall
+#define tampi_waitall MPI_Waitall
+#endif
+#endif
