@@ -354,7 +354,14 @@ def plain_cases(options):
         explained(options, "missing_barrier", r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=settings)
     explained(options, "both_wait", r"MPI_Wait, 1 request, in .*\n"
               r"sennit: +for MPI_Irecv from rank 1, tag 7, on MPI_COMM_WORLD\n", deadlock)
-    # Only where MPI may be asked by another thread, communicators have names.
+    # What the program calls a communicator is known only where MPI may be asked by another thread.
+    for settings in ({}, CROWD):
+        explained(options, "pair_receives",
+                  r"MPI_Recv from rank 1, tag 6, (count 1, )?on communicator 1 of these 2 ranks, by MPI_Comm_dup, in ",
+                  deadlock, settings=settings)
+    explained(options, "others_receive",
+              r"MPI_Recv from rank 1, tag 9, (count 1, )?on intercommunicator 1 of these 2 ranks, by MPI_Intercomm_create, in ",
+              deadlock)
     explained(options, "threads_allowed", r"MPI_Recv from rank 1, tag 6, on pair, in ", deadlock)
     for hang in ("abort", "off"): # MPI is not asked for more than the program asks for
         done = run(options, "slow_sender", {"SENNIT_HANG": hang})

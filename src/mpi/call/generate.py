@@ -31,6 +31,10 @@ AT_ONCE = {"Send", "Rsend", "Isend", "Irsend"}
 ADOPTS = {"Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_split", "Comm_split_type", "Cart_create",
           "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent"}
 
+# They make a communicator; and calls that do so without a parent that all of its ranks have in common.
+MAKES = ADOPTS | {"Intercomm_create", "Intercomm_merge", "Comm_create_group", "Comm_create_from_group",
+                  "Intercomm_create_from_groups"}
+
 # One-sided calls: what completes whatever was put before.
 FLUSHES = {"Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all"}
 
@@ -266,6 +270,8 @@ class Call:
             yield f"void awaits(int error) const {{ {self.awaits()}; }}"
         if self.name in ADOPTS:
             yield f"MPI_Comm *made() const {{ return {self.names[-1]}; }}"
+        if self.name in MAKES:
+            yield f"MPI_Comm *makes() const {{ return {self.names[-1]}; }}"
 
     def struct(self):
         facts = self.facts()

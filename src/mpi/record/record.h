@@ -7,6 +7,7 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/rings.h"
+#include "mpi/record/communicators.h"
 #include "mpi/record/request_table.h"
 #include "mpi/record/timeline.h"
 #include "sennit.h"
@@ -118,6 +119,7 @@ class CollectiveCalls {
 struct Record {
     Timeline timeline;
     CollectiveCalls collectives;
+    Communicators communicators;
     RequestTable requests;
     PersistentRequests persistent;
 
@@ -155,6 +157,8 @@ struct Record {
     void forget(const MPI_Comm *comm) {
         requests.forget(comm);
         collectives.forget(comm);
+        if (comm)
+            communicators.forget(*comm);
     }
 };
 

@@ -74,7 +74,7 @@ void describe(const sennit_wait *wait, sennit_wait_text *text) {
         return describe_world(*wait, *text);
     const Asking asking;
     if (!asking)
-        return;
+        return g_record.communicators.describe(*wait, *text);
     const Inside inside;
     const QuietTests quiet; // of a wrong handle, which the program has passed
     describe_group(*wait, *text);

@@ -130,7 +130,12 @@ template <class C, class... Arguments>
                                                    : C{arguments...}.bare();
     else if constexpr (kind == CallKind::persistent)
         return inside_mpi() ? C{arguments...}.bare() : attended_apart<C>(arguments...);
-    else
+    else if constexpr (requires(C call) { call.makes(); }) {
+        const int error = enter<C>(arguments...);
+        if (error == MPI_SUCCESS && first_look() != FirstLook::bare)
+            g_record.communicators.made(C::row.call.name, *C{arguments...}.makes());
+        return error;
+    } else
         return enter<C>(arguments...);
 }
 

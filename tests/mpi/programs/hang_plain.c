@@ -27,6 +27,16 @@ static void pair_receives(void) {
     receive(6, pair);
 }
 
+/* Between the two, who are alone on their sides. */
+static void others_receive(void) {
+    MPI_Comm alone, both;
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
+    MPI_Intercomm_create(alone, 0, MPI_COMM_WORLD, 1 - rank, 9, &both);
+    MPI_Recv(&value, 1, MPI_INT, 0, 9, both, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&alone);
+}
+
 static void missing_barrier(void) {
     if (rank == 0)
         MPI_Barrier(MPI_COMM_WORLD);
@@ -56,7 +66,8 @@ static const struct {
     void (*run)(void);
 } cases[] = {{"both_receive", both_receive},       {"pair_receives", pair_receives},
              {"missing_barrier", missing_barrier}, {"both_wait", both_wait},
-             {"slow_sender", slow_sender},         {"threads_allowed", pair_receives}};
+             {"slow_sender", slow_sender},         {"threads_allowed", pair_receives},
+             {"others_receive", others_receive}};
 
 int main(int argc, char **argv) {
     int provided;
