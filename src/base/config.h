@@ -54,6 +54,9 @@
 #define SENNIT_ON_OFF(WORD)                                                                        \
     WORD(on, "on")                                                                                 \
     WORD(off, "off")
+#define SENNIT_UNTIED_TASKS(WORD)                                                                  \
+    WORD(stay, "stay")                                                                             \
+    WORD(anywhere, "anywhere")
 #define SENNIT_DETACH_PROGRESS(WORD)                                                               \
     WORD(polling, "polling")                                                                       \
     WORD(progress, "progress")
@@ -115,6 +118,7 @@ namespace sennit {
 
 enum class HangMode : int { SENNIT_ENUMERATORS(SENNIT_HANG_MODES) };
 enum class LibcCalls : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
+enum class UntiedTasks : int { SENNIT_ENUMERATORS(SENNIT_UNTIED_TASKS) };
 enum class Policy : int { SENNIT_ENUMERATORS(SENNIT_POLICIES) };
 enum class Order : int { SENNIT_ENUMERATORS(SENNIT_ORDERS) };
 

@@ -18,6 +18,7 @@ enum Who : std::uint8_t {
     kWorkTime = 16,    // sennit_work_time(): each stack's processor time is counted
     kAccounts = 32,    // sennit_work_for(): tasks work for accounts, tasks/task/accounts.h
     kLocks = 64,       // stacks may be refused: OpenMP's locks are counted, sched::Fiber::locks
+    kRoaming = 128,    // suspended untied tasks may go on elsewhere, tasks/task/roaming.h
 };
 
 // Written before there are threads, when a tool declines or leaves, and when it turns out that

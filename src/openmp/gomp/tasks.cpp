@@ -52,10 +52,11 @@ struct Block {
 
     [[gnu::always_inline]] void *entry() const { return reinterpret_cast<void *>(function); }
     [[gnu::always_inline]] void call() const { gomp::call(function, arguments); }
-    // GCC never cuts a task in parts, so an untied one stays on its fiber: only the counting of its
-    // children would pay for the flag.
+    bool roams = false; // if it is untied
+    // GCC never cuts a task in parts. So where tasks do not roam, only the counting of its children
+    // would pay for the flag.
     [[gnu::always_inline]] std::uint32_t flags() const {
-        return gomp::translate(clauses & ~gomp::kUntied);
+        return gomp::translate(roams ? clauses : clauses & ~gomp::kUntied);
     }
     [[gnu::always_inline]] task::Spec spec() const {
         return {.entry = entry(),
@@ -115,16 +116,18 @@ SENNIT_NOINLINE void make_any(Parts... parts) {
     task::create(omp::here(), wanted.clauses(depends, count), omp::unobserved<Body>,
                  wanted.block());
 }
-// The same where somebody looks on, who wants to know from where it was called. That is why
-// GOMP_task asks, and not a room below: jumped to, make_any could not pass the site on. In every
-// form that was tried, a question asked below cost each task two instructions or more.
+// The same where untied tasks roam, or somebody looks on, who wants to know from where it was
+// called. That is why GOMP_task asks, and not a room below: jumped to, make_any could not pass the
+// site on. In every form that was tried, a question asked below cost each task two instructions or
+// more.
 template <class... Parts>
 SENNIT_COLD void make_watched(Parts... parts) {
     const Wanted wanted{parts...};
     const gomp::Dependences given = wanted.dependences();
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    omp::create_watched<Body>(wanted.site, omp::here(), wanted.clauses(depends, count),
-                              wanted.block());
+    Block block = wanted.block();
+    block.roams = observed::by(observed::kRoaming);
+    omp::create_watched<Body>(wanted.site, omp::here(), wanted.clauses(depends, count), block);
 }
 
 } // namespace

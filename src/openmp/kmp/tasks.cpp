@@ -17,11 +17,11 @@ using kmp::KmpTask;
 namespace sennit::kmp {
 
 // What follows the body. Of an untied task, this is after its last part.
-void end_body(Task &task, KmpTask &self, Gtid gtid) {
+void end_body(Task &task, KmpTask &self) {
     if (task.abi_flags & kInTarget)
         omp::end_target(*sched::Worker::self());
-    if (task.abi_flags & kDestructorsThunk)
-        self.data1.destructors(gtid, &self);
+    if (task.abi_flags & kDestructorsThunk) // the body may have ended on another thread
+        self.data1.destructors(sched::Worker::self()->id(), &self);
 }
 
 } // namespace sennit::kmp
@@ -176,9 +176,9 @@ KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
     omp::undeferred_begin(maker(), SENNIT_SITE, *Task::of_payload(kmp_task));
 }
 
-KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
+KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
-    kmp::end_body(task, *kmp_task, gtid);
+    kmp::end_body(task, *kmp_task);
     omp::undeferred_end(maker(), SENNIT_SITE, task);
 }
 

@@ -37,7 +37,7 @@ enum AllocFlag : std::uint32_t {
 // Ours, beside them in Task::abi_flags: the body began a target region (__kmpc_set_thread_limit).
 inline constexpr std::uint32_t kInTarget = 1u << 31;
 
-void end_body(Task &task, KmpTask &self, Gtid gtid);
+void end_body(Task &task, KmpTask &self);
 
 struct Body {
     [[gnu::always_inline]] static void run(Task &task) {
@@ -48,7 +48,7 @@ struct Body {
             self->routine(gtid, self);
         if (SENNIT_UNLIKELY(task.abi_flags & (kDestructorsThunk | kInTarget)) &&
             !task.is(Task::kRequeued))
-            end_body(task, *self, gtid);
+            end_body(task, *self);
     }
 };
 

@@ -36,6 +36,8 @@ sennit_statistics read_statistics() {
         now.suspended_now += read(worker.suspended.now);
         now.suspended_peak += read(worker.suspended.most);
     }
+    now.suspended_now += static_cast<std::uint64_t>(sched::roaming_tasks().now());
+    now.suspended_peak += static_cast<std::uint64_t>(sched::roaming_tasks().most());
     now.stacks_live = fiber::live_stacks();
     now.polls = poll::runs();
     return now;

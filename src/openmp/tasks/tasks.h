@@ -51,7 +51,7 @@ SENNIT_TOLD void start_task(sched::Worker &worker, ompt::Where auto site, Task &
 // Must tasks be made in the way that is watched? Else task::create() will do, with
 // unobserved<Code>.
 inline bool tasks_are_watched() {
-    return observed::by(observed::kCancellation | observed::kTool);
+    return observed::by(observed::kCancellation | observed::kTool | observed::kRoaming);
 }
 
 template <class Code>

@@ -600,7 +600,7 @@ pid_t g_process = 0;
 void process_ends() {
     sched::Worker *worker = sched::Worker::self();
     if (worker && getpid() == g_process && is_initial_thread() && is_outside(*worker) &&
-        worker->has_parked() && !poll::pending())
+        (worker->fibers.any_parked_here() || sched::roaming_tasks().now() > 0) && !poll::pending())
         barrier(*worker);
 }
 

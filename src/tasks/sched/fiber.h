@@ -159,7 +159,15 @@ class WaitCell {
     inline void signal_from_anywhere();
     // For who cannot know whether a fiber is armed. The fiber may be woken for nothing.
     inline void signal_if_armed();
+    // The signal, where the caller makes the fiber go on. Null: it does not wait yet.
+    Fiber *signal_and_take() {
+        Fiber *const fiber = waiter_.exchange(mark(), std::memory_order_acq_rel);
+        return fiber == mark() ? nullptr : fiber;
+    }
     void reset() { waiter_.store(nullptr, std::memory_order_relaxed); }
+    // While nobody uses the cell for a wait, it keeps a fiber for its owner.
+    void keep(Fiber *fiber) { waiter_.store(fiber, std::memory_order_relaxed); }
+    Fiber *kept() const { return waiter_.load(std::memory_order_relaxed); }
 
   private:
     static Fiber *mark() { return reinterpret_cast<Fiber *>(1); }

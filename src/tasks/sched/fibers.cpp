@@ -131,6 +131,10 @@ void Fibers::adopt_thread(Worker &home, std::size_t stack_size, void **exception
     note_empty(root); // a lock of before is held until the thread's next region is over
     current_.store(&root, std::memory_order_relaxed);
     exceptions_ = exceptions;
+    if (observed::by(observed::kRoaming) && !expects_roaming_) {
+        expects_roaming_ = true;
+        ++stacks_;
+    }
 }
 
 // Another thread's report may have been looking at them. The system calls the thread by another

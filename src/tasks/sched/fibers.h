@@ -93,8 +93,11 @@ class Fibers {
 
     // ---- the owner's side
     // Is another fiber than the one that runs in the middle of something? Those in the cache are
-    // not.
+    // not. Where tasks roam there always may be one: a suspended task that only this worker could
+    // go on with, while all others block.
     bool any_parked() const { return stacks_ != cached_; }
+    // Not counting those that roam.
+    bool any_parked_here() const { return stacks_ - (expects_roaming_ ? 1 : 0) != cached_; }
     // Is there none but the root, which runs, and none in the cache?
     bool only_root() const { return current() == &root && !all_; }
 
@@ -163,7 +166,8 @@ class Fibers {
     Fiber *cache_ = nullptr;                // they wait in their loop for something to do
     Fiber *leaving_ = nullptr;
     void **exceptions_ = nullptr;
-    int stacks_ = 0; // fibers but for the root
+    int stacks_ = 0; // fibers but for the root; and one more where tasks roam
+    bool expects_roaming_ = false;
     int cached_ = 0;
     int least_cached_ = 0; // in this period of trim()
     int surplus_ = 0;      // nobody needed them in the last one

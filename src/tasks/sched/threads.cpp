@@ -425,6 +425,10 @@ void make_stacks_executable() {
             if (fiber.stack && !fiber.stack.packed)
                 fiber::make_executable(fiber.stack.low, fiber.stack.size);
         });
+    each_roaming([](const Fiber &fiber) {
+        if (!fiber.stack.packed)
+            fiber::make_executable(fiber.stack.low, fiber.stack.size);
+    });
 }
 
 void before_fork() {
@@ -450,6 +454,7 @@ void after_fork_in_child() {
         self->thread.after_fork_in_child();
         self->fibers.after_fork_in_child();
     }
+    roaming_after_fork_in_child();
     forget_sharing();
     poll::after_fork_in_child();
 }

@@ -4,8 +4,9 @@
 // A worker runs its loop on a fiber. It calls a task as a function on that fiber's stack, so a task
 // that never blocks pays no context switch. What has to wait parks its whole fiber. The worker goes
 // on with another fiber that became ready, or with a fresh one from its cache. A fiber never moves
-// to another kernel thread ("tied means tied"). This also makes parking simple: the only thread
-// that may resume a fiber is the one that parked it, so a wake-up can never come "too early".
+// to another kernel thread ("tied means tied"), but for the roaming ones of untied tasks, where the
+// program asks for them (roaming.h). This also makes parking simple: the only thread that may
+// resume a fiber is the one that parked it, so a wake-up can never come "too early".
 //
 // A worker takes tasks from every group that it has a slot in (tasks/sched/group.h).
 //
@@ -21,6 +22,7 @@
 //
 //     fibers        the one that runs, those that are ready, the cache              fibers.h
 //     Handoff       what a fresh fiber begins with                                  fibers.h
+//     roaming       free fibers for untied tasks that may go on elsewhere          roaming.h
 //     Inbox         fibers that others have made ready                        base/inbox.h
 //     Memberships   its slots                                                       group.h
 //     Steals        where it finds tasks, and when it looks at the others' queues   steals.h
@@ -44,6 +46,7 @@
 #include "tasks/sched/group.h"
 #include "tasks/sched/idle.h"
 #include "tasks/sched/processors.h"
+#include "tasks/sched/roaming.h"
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/steals.h"
 #include "tasks/sched/thread.h"
@@ -109,8 +112,8 @@ class alignas(kCacheLine) Worker {
     balance::Attribution attribution;       // likewise: tasks/task/accounts.h
 
     int id() const { return id_; }
-    Fiber *current() const { return fibers.current(); } // anybody may ask
-    bool has_parked() const { return fibers.any_parked(); }
+    Fiber *current() const { return fibers.current(); }     // anybody may ask
+    bool has_parked() const { return fibers.any_parked(); } // or a roaming one may be
 
     // Wait until `condition` holds; runs other work meanwhile.
     void wait(Condition &condition);
@@ -128,6 +131,13 @@ class alignas(kCacheLine) Worker {
     // the price of the switch there and back. False when there is no stack: the caller calls it in
     // place or queues it.
     bool run_on_own_fiber(Slot &where, Item *item, std::uint32_t down_to);
+
+    // Run a roaming fiber on top of the current one, in the context of `where`, until it leaves.
+    // True: its body has returned. False: its task is suspended, and nobody else knows of it yet.
+    bool carry(RoamingFiber &fiber, Slot &where);
+    // The roaming fiber that runs, of the task that runs, leaves the worker. What comes after this
+    // may be on another thread: nothing holds that was known of the worker.
+    static void leave_carrier(bool over);
 
     // Put a ready task on the queue of `where`, a slot of this worker, and wake a sleeper.
     void push(Slot &where, Item *item);
@@ -235,6 +245,7 @@ class alignas(kCacheLine) Worker {
 
     // Far from what the owner writes for each task: who yields reads those of all others.
     alignas(kCacheLine) Thread thread;
+    RoamingFibers roaming; // the owner's
 };
 
 namespace detail {

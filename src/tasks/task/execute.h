@@ -22,15 +22,16 @@ void observed_return(sched::Worker &worker, Task &task, Then then);
 void run_again(sched::Worker &worker, Task &task);
 } // namespace detail
 
-// Run the body of a ready, deferred task on the current stack.
-[[gnu::always_inline]] inline void execute(sched::Worker &worker, sched::Slot &slot, Task &task,
-                                           Then then) {
+// The body of a ready, deferred task is about to be called. False: the task waits for its
+// mutexinoutset items.
+[[gnu::always_inline]] inline bool begin_body(sched::Worker &worker, sched::Slot &slot,
+                                              Task &task) {
     const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
         if (task.depend->mutexes) {
             SENNIT_ASSERT(task.state.step(TaskState::excluded)); // it may be another's at once
             if (!take_mutexes(*task.depend))
-                return;
+                return false;
         }
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
             vertex_starts(task);
@@ -42,8 +43,12 @@ void run_again(sched::Worker &worker, Task &task);
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
     SENNIT_ASSERT(task.state.step(TaskState::running) && &worker == sched::Worker::self());
-    task.invoke(task);
-    SENNIT_ASSERT(worker.task == &task && &worker == sched::Worker::self()); // it never moved
+    return true;
+}
+
+// The body has returned, on `worker`.
+[[gnu::always_inline]] inline void end_body(sched::Worker &worker, Task &task, Then then) {
+    SENNIT_ASSERT(worker.task == &task && &worker == sched::Worker::self());
     if (observed::by_anybody())
         detail::observed_return(worker, task, then);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
@@ -59,6 +64,15 @@ void run_again(sched::Worker &worker, Task &task);
         }
     }
     complete(&worker, task, then);
+}
+
+// Run the body of a ready, deferred task on the current stack, which it does not leave.
+[[gnu::always_inline]] inline void execute(sched::Worker &worker, sched::Slot &slot, Task &task,
+                                           Then then) {
+    if (!begin_body(worker, slot, task))
+        return;
+    task.invoke(task);
+    end_body(worker, task, then);
 }
 
 } // namespace sennit::task

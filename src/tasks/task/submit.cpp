@@ -11,6 +11,7 @@
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
 #include "tasks/task/priorities.h"
+#include "tasks/task/roaming.h"
 #include "tasks/task/task.h"
 #include "tasks/trace/trace.h"
 
@@ -224,6 +225,7 @@ void setup() {
         detail::g_lone_at_once.store(false, std::memory_order_relaxed);
     if (program::process_may_suspend())
         note_may_suspend();
+    roaming::setup();
 }
 
 void note_may_suspend() {

@@ -13,10 +13,11 @@
 // none of its children is left (they still point to it).
 //
 // Children are counted in two numbers. The parent alone creates children, so it counts them without
-// atomics, in `spawned`. A child that completes on its parent's worker takes one from `spawned`:
-// fibers never leave their worker, so no two threads ever touch that word. A child that completes
-// elsewhere takes one from `pending`. When the parent parks in a taskwait, or completes, `spawned`
-// is added to `pending` and no longer used: the children are "folded".
+// atomics, in `spawned`. A child that completes on its parent's worker takes one from `spawned`: no
+// fiber leaves its worker but those of untied tasks, whose children are folded from the start. So
+// no two threads ever touch that word. A child that completes elsewhere takes one from `pending`.
+// When the parent parks in a taskwait, or completes, `spawned` is added to `pending` and no longer
+// used: the children are "folded".
 #pragma once
 
 #include "base/assert.h"
@@ -36,7 +37,7 @@ namespace sennit {
 //
 //     created ──► ready ──► running ──► completed
 //        │          ▲ │        │ ▲
-//        │          │ ▼        │ └──► suspended
+//        │          │ ▼        │ └──► suspended ──► ready
 //        └──────► excluded     ├────► paused ──► ready
 //                              └────► ended ───► completed, ready, suspended
 //
@@ -71,7 +72,7 @@ constexpr unsigned after(TaskState state) {
     case running:
         return states(suspended, paused, ready, ended, completed);
     case suspended:
-        return states(running);
+        return states(running, ready); // ready: it may go on on another worker
     case paused:
         return states(ready);
     case ended:
@@ -167,6 +168,8 @@ struct alignas(kCacheLine) Task : sched::Item, sennit_task {
         kPiece = 1u << 21,   // kAhead; a part of its parent's work: their parent is the same
         kNests = 1u << 22,   // in a team of one its tasks run at once: LLVM's ABI
         kHandsOn = 1u << 23, // its priority, to its children (priorities.h); their own may, too
+        kRoams = 1u << 24,   // its body runs on a roaming fiber (roaming.h)
+        kAway = 1u << 25,    // kRoams; it is suspended, or ready to go on, and no worker has it
     };
     // What a new task has from its parent.
     static constexpr std::uint32_t kInherited = kFinal | kWorksFor | kHandsOn;
@@ -197,7 +200,7 @@ struct alignas(kCacheLine) Task : sched::Item, sennit_task {
 
     // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
     alignas(kCacheLine) Atomic<std::int64_t> pending{0};
-    sched::WaitCell children_cell; // taskwait
+    sched::WaitCell children_cell; // taskwait; with kAway: keeps the fiber
     sched::WaitCell block_cell;    // sennit_task_suspend
     union {
         std::uint64_t again_after_ns = 0; // with kRequeued

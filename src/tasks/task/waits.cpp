@@ -5,6 +5,7 @@
 #include "tasks/task/depend.h"
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
+#include "tasks/task/roaming.h"
 #include "tasks/trace/trace.h"
 
 #include <new>
@@ -295,8 +296,12 @@ void end_taskgroup(sched::Worker &worker) {
 void suspend(sched::Worker &worker, const sennit_wait *why) {
     Task &task = *worker.task;
     if (!task.block_cell.signalled()) {
+        if (observed::by(observed::kTrace | observed::kRoaming)) {
+            if (roaming::suspend(worker, task, why)) // it goes on, on another thread perhaps
+                return task.block_cell.reset();
+            trace::task_suspend(task.trace_id);
+        }
         worker.suspended.begin();
-        trace::task_suspend(task.trace_id);
         if (Observer *observer = task::observer())
             observer->suspends(worker);
         sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
@@ -314,7 +319,8 @@ void suspend(sched::Worker &worker, const sennit_wait *why) {
 
 void resume(Task &task) {
     SENNIT_ASSERT(!task.state.is(TaskState::completed));
-    trace::task_unblock(task.trace_id);
+    if (observed::by(observed::kTrace | observed::kRoaming))
+        return roaming::resume(task);
     task.block_cell.signal();
 }
 

@@ -398,6 +398,7 @@ void Survey::take() {
             add_stack(fiber, &fiber == worker.current() ? asleep : -1);
         });
     }
+    sched::each_roaming([&](const sched::Fiber &fiber) { add_stack(fiber, -1); });
     each_blocked(
         [](void *arg, const Blocked &thread) { static_cast<Survey *>(arg)->add_call(thread); },
         this);
