@@ -18,6 +18,7 @@
 namespace sennit::schedules {
 
 std::function<void(sched::Item &)> g_on_ready;
+std::function<bool(sched::Worker &, sched::RoamingFiber &)> g_carry;
 
 void TestWorker::wait_for(sched::Condition &condition) {
     sched::Fiber *const fiber = current();
@@ -69,9 +70,34 @@ void Worker::push_next(Slot &, Item *item) {
     schedules::g_on_ready(*item);
 }
 
+void push_last(Group &, Item *item) {
+    schedules::g_on_ready(*item);
+}
+
 void push_foreign(Group &, Item *item) {
     schedules::g_on_ready(*item);
 }
+
+bool Worker::carry(RoamingFiber &fiber, Slot &) {
+    return schedules::g_carry(*this, fiber);
+}
+
+// Of a test, whose fiber is there already.
+RoamingFiber *RoamingFibers::take(void (*)(RoamingFiber &), Item *) {
+    return static_cast<RoamingFiber *>(free_);
+}
+void RoamingFibers::give_back(RoamingFiber &fiber) {
+    free_ = &fiber;
+}
+
+// No fiber leaves one that carries it here.
+void Worker::leave_carrier(bool) {
+    std::abort();
+}
+RoamingTasks &roaming_tasks() {
+    std::abort();
+}
+constinit Client detail::g_client{};
 
 void Worker::yield() {
     schedules::wait_for_change();
@@ -137,7 +163,13 @@ void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void task::Linking::add(const DependNode &) {}
 void task::Linking::finish() {}
 void task::note_left_children(const void *) {}
+void task::vertex_starts(Task &) {}
+void task::task_ended(Task &) {}
+void task::begin_work(sched::Worker &, const Task &) {}
 
+bool poll::inside(const void *) {
+    return false;
+}
 void poll::start_timer(Timer &) {}
 void poll::stop_timer(Timer &) {}
 bool omp::g_affinity_on = false;

@@ -13,6 +13,9 @@ namespace sennit::schedules {
 // What is called for a task that is put into a queue. A test sets it.
 extern std::function<void(sched::Item &)> g_on_ready;
 
+// Stands for Worker::carry(). A test sets it.
+extern std::function<bool(sched::Worker &, sched::RoamingFiber &)> g_carry;
+
 class TestWorker : public sched::Worker {
   public:
     explicit TestWorker(int id) : Worker(id) {

@@ -38,30 +38,6 @@ sched::RoamingFiber *fiber_of(sched::Worker &worker, Task &task) {
     return static_cast<sched::RoamingFiber *>(task.children_cell.kept());
 }
 
-// In place of run_item().
-//
-// A task that is suspended is told to resume() once the worker is off its stack: the cell is armed
-// here, not on the fiber. From then on it is another thread's. The resume that came first is found
-// by arm(), and the task goes on at once. So each resume finds the fiber armed, or is found.
-void run_any_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item) {
-    Task &task = *static_cast<Task *>(item);
-    if (!task.is(Task::kUntied))
-        return execute(worker, slot, task, Then::next);
-    sched::RoamingFiber *const fiber = fiber_of(worker, task);
-    if (!fiber)
-        return execute(worker, slot, task, Then::next);
-    while (!worker.carry(*fiber, slot)) {
-        task.children_cell.keep(fiber); // it waits for no children: nobody signals there
-        task.flags |= Task::kAway;
-        // Release: pairs with the acquire of resume().
-        if (task.block_cell.arm(fiber))
-            return;
-        task.flags &= ~Task::kAway;
-        SENNIT_ASSERT(task.state.step(TaskState::running));
-    }
-    worker.roaming.give_back(*fiber); // the task may be gone
-}
-
 bool has_reductions(const Task &task) {
     for (const Taskgroup *group = task.taskgroup; group; group = group->outer)
         if (group->reductions)
@@ -80,6 +56,28 @@ void note_wait(sched::Worker &worker, const sched::Wait &wait, bool begins) {
 }
 
 } // namespace
+
+// A task that is suspended is told to resume() once the worker is off its stack: the cell is armed
+// here, not on the fiber. From then on it is another thread's. The resume that came first is found
+// by arm(), and the task goes on at once. So each resume finds the fiber armed, or is found.
+void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item) {
+    Task &task = *static_cast<Task *>(item);
+    if (!task.is(Task::kUntied))
+        return execute(worker, slot, task, Then::next);
+    sched::RoamingFiber *const fiber = fiber_of(worker, task);
+    if (!fiber)
+        return execute(worker, slot, task, Then::next);
+    while (!worker.carry(*fiber, slot)) {
+        task.children_cell.keep(fiber); // it waits for no children: nobody signals there
+        task.flags |= Task::kAway;
+        // Release: pairs with the acquire of resume().
+        if (task.block_cell.arm(fiber))
+            return;
+        task.flags &= ~Task::kAway;
+        SENNIT_ASSERT(task.state.step(TaskState::running));
+    }
+    worker.roaming.give_back(*fiber); // the task may be gone
+}
 
 SENNIT_COLD bool suspend(sched::Worker &worker, Task &task, const sennit_wait *why) {
     if (!may_leave(worker, task))
@@ -127,7 +125,7 @@ void setup() {
                     "their threads",
                     config().split);
     sched::Client client = kSchedulerClient;
-    client.run = run_any_item;
+    client.run = run_item;
     observed::set(observed::kRoaming);
     sched::plug(client);
 #else

@@ -26,6 +26,9 @@ namespace sennit::task::roaming {
 // From the start, or never.
 void setup();
 
+// In place of the other run_item() (lifecycle.h): an untied task has a roaming fiber.
+void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item);
+
 // The task that runs waits for resume(). False: it cannot leave its worker. True: it was resumed;
 // the caller's worker may be another one.
 bool suspend(sched::Worker &worker, Task &task, const sennit_wait *why);
