@@ -3,7 +3,6 @@
  * test: SENNIT_UNTIED=anywhere
  * run: omp.sennit_untied.{policy}.{compiler} threads=4 policy=fifo|lifo|fa SENNIT_POLICY={policy}
  *     SENNIT_UNTIED=anywhere
- * valgrind, sanitizers: SENNIT_UNTIED=anywhere
  * Untied tasks that were suspended go on on any thread of their team: others go on with them while
  * the thread that began them computes. What belongs to the task goes with it.
  */
