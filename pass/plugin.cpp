@@ -21,6 +21,7 @@
 #include "tail_binding.h"
 #include "task_entries.h"
 #include "undeferred.h"
+#include "waits_with_exchanges.h"
 
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -101,8 +102,8 @@ class Transformation : public PassInfoMixin<Transformation> {
     static PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager) {
         auto &functions =
             manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+        bool changed = detaches_undeferred() && make_tasks(module, functions);
         const TaskEntries tasks = task_entries(module);
-        bool changed = false;
         for (Function *task : tasks) {
             if (task->hasOptNone())
                 continue;
@@ -131,6 +132,22 @@ class Transformation : public PassInfoMixin<Transformation> {
     }
 
   private:
+    static bool make_tasks(Module &module, FunctionAnalysisManager &functions) {
+        SmallVector<Function *, 16> creators;
+        for (Function &function : module)
+            if (!function.isDeclaration() && !function.hasOptNone())
+                creators.push_back(&function);
+        bool changed = false;
+        for (Function *creator : creators) {
+            Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*creator));
+            if (make_tasks_of_waits(*creator, remarks)) {
+                functions.invalidate(*creator, PreservedAnalyses::none());
+                changed = true;
+            }
+        }
+        return changed;
+    }
+
     static bool detach(Module &module, const TaskEntries &tasks,
                        FunctionAnalysisManager &functions) {
         bool changed = false;

@@ -6,6 +6,7 @@
 #include "mpi_calls.h"
 #include "rewriting.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <cstddef>
@@ -181,8 +183,10 @@ class Copies {
 
 class Detaching {
   public:
-    Detaching(Function &creator, const LoopInfo &loops, Remarks &remarks)
-        : creator_(creator), loops_(loops), remarks_(remarks), builder_(creator.getContext()) {}
+    Detaching(Function &creator, const TaskEntries &entries, const LoopInfo &loops,
+              Remarks &remarks)
+        : creator_(creator), entries_(entries), loops_(loops), remarks_(remarks),
+          builder_(creator.getContext()) {}
 
     void add(const Undeferred &task) {
         const Exchanges found = exchanges_of(task.body());
@@ -204,6 +208,8 @@ class Detaching {
     }
 
     bool run() {
+        for (const auto &[task, found] : tasks_)
+            take_envelopes(task, found);
         for (const auto &[task, found] : tasks_) {
             const Instruction *touch = find_touches(task, found);
             for (const Message &message : found.messages)
@@ -290,7 +296,8 @@ class Detaching {
     bool is_there_before(const Undeferred &task, ArrayRef<const Value *> objects,
                          const LoadInst &load) const {
         const Value *memory = getUnderlyingObject(load.getPointerOperand(), /*MaxLookup=*/0);
-        if (memory == task_memory(task.body()))
+        const Value *own = task_memory(task.body());
+        if (memory == own || leads_to_shared(place_of(*load.getPointerOperand()).first, own))
             return true;
         const Value *variable = known_here(task, *load.getPointerOperand());
         return variable && none_of(objects, [&](const Value *one) {
@@ -311,6 +318,64 @@ class Detaching {
                     address && place_of(*store->getPointerOperand()).first == dependences)
                     objects.push_back(address->getPointerOperand());
         return objects;
+    }
+
+    // What a message's peer, tag and communicator are read from: integers in variables of others.
+    void add_reads(const Value *value, SmallSetVector<LoadInst *, 4> &reads) const {
+        const auto *instruction = dyn_cast<Instruction>(value);
+        if (!instruction)
+            return;
+        const auto *load = dyn_cast<LoadInst>(instruction);
+        if (load && load->isSimple() && load->getType()->isIntegerTy(32))
+            reads.insert(const_cast<LoadInst *>(load));
+        else if (!load)
+            for (const Value *operand : instruction->operands())
+                add_reads(operand, reads);
+    }
+
+    // They are known when the task is made (obstacle). So they are copied into the task, and their
+    // variables may change behind it. Where the task is not deferred they are read again when its
+    // dependences are fulfilled. A body that several places make tasks of is left as it is.
+    void take_envelopes(const Undeferred &task, const Exchanges &found) {
+        constexpr unsigned kBytes = 3; // the argument of __kmpc_omp_task_alloc
+        auto *made = runtime_call(dyn_cast<Instruction>(task.task()), "__kmpc_omp_task_alloc");
+        const auto *bytes = made ? dyn_cast<ConstantInt>(made->getArgOperand(kBytes)) : nullptr;
+        if (!bytes || !task.body().hasNUses(2))
+            return;
+        Value *memory = task_memory(task.body());
+        SmallSetVector<LoadInst *, 4> reads;
+        for (const Message &message : found.messages)
+            for (const unsigned place : {message.peer, message.tag, message.communicator})
+                add_reads(message[place], reads);
+        reads.remove_if([&](const LoadInst *load) {
+            return place_of(*load->getPointerOperand()).first == memory;
+        });
+        constexpr std::uint64_t kSlot = 8;
+        const std::uint64_t first = alignTo(bytes->getZExtValue(), kSlot);
+        for (Instruction *place : {task.wait, task.begin}) {
+            builder_.SetInsertPoint(place);
+            Copies copies(task, builder_);
+            std::uint64_t at = first;
+            for (LoadInst *load : reads) {
+                Value *copy = copies.of(load);
+                builder_.CreateStore(copy, slot(task.task(), at));
+                at += kSlot;
+            }
+        }
+        std::uint64_t at = first;
+        for (LoadInst *load : reads) {
+            Value *pointer = load->getPointerOperand();
+            builder_.SetInsertPoint(load);
+            load->replaceAllUsesWith(builder_.CreateLoad(load->getType(), slot(memory, at)));
+            load->eraseFromParent();
+            RecursivelyDeleteTriviallyDeadInstructions(pointer);
+            at += kSlot;
+        }
+        made->setArgOperand(kBytes, builder_.getInt64(at));
+    }
+
+    Value *slot(Value *task, std::uint64_t at) {
+        return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), task, at);
     }
 
     // Variables that the body reads.
@@ -334,7 +399,9 @@ class Detaching {
             Instruction *at = starts.pop_back_val();
             for (Instruction &next : make_range(at->getIterator(), at->getParent()->end())) {
                 // A call of MPI might match a message of the task's, or be what others wait for.
-                if (!calls_mpi(next) && !touches(next, objects, variables))
+                SmallPtrSet<const Function *, 8> inside;
+                if (!calls_mpi(next) && !touches(next, objects, variables) &&
+                    !leads_to_touch(next, objects, variables, inside))
                     continue;
                 first = first ? first : &next;
                 wait_before(next);
@@ -360,7 +427,7 @@ class Detaching {
         const auto is_own = [](const Value *one) {
             return isa<AllocaInst>(getUnderlyingObject(one));
         };
-        if (isa<ReturnInst>(instruction))
+        if (isa<ReturnInst, ResumeInst>(instruction))
             return any_of(objects, is_own) || any_of(variables, is_own);
         if (const auto *load = dyn_cast<LoadInst>(&instruction))
             return is_one(objects, load->getPointerOperand());
@@ -373,9 +440,41 @@ class Detaching {
                any_of(call->args(), is_any);
     }
 
+    // Does it call a function of this file that calls MPI, or that touches one of them by itself?
+    // Of other files that is not known. The tasks that such a function makes keep their messages in
+    // order, and those that are left as they are wait; but not in one that is not optimized.
+    bool leads_to_touch(const Instruction &instruction, ArrayRef<const Value *> objects,
+                        ArrayRef<const Value *> variables,
+                        SmallPtrSetImpl<const Function *> &seen) const {
+        const auto *call = dyn_cast<CallBase>(&instruction);
+        if (!call)
+            return false;
+        const auto is_touch = [&](const Instruction &one) {
+            return calls_mpi(one) ||
+                   (!isa<ReturnInst, ResumeInst>(one) && touches(one, objects, variables)) ||
+                   leads_to_touch(one, objects, variables, seen);
+        };
+        const auto touches_inside = [&](const Value *value) {
+            const auto *function = dyn_cast<Function>(value);
+            if (!function || function->isDeclaration() ||
+                (entries_.contains(const_cast<Function *>(function)) &&
+                 !call->getFunction()->hasOptNone()))
+                return false;
+            return seen.insert(function).second && any_of(instructions(*function), is_touch);
+        };
+        const Function *called = call->getCalledFunction();
+        return (called && touches_inside(called)) ||
+               (called && called->getName().starts_with("__kmpc_fork_") &&
+                any_of(call->args(), touches_inside));
+    }
+
     // Where it stands, or before the loops around it in which no such task is made.
     void wait_before(Instruction &touch) {
         Instruction *place = &touch;
+        // Between such a call and the return nothing may stand.
+        if (CallInst *last = touch.getParent()->getTerminatingMustTailCall();
+            last && last->comesBefore(&touch))
+            place = last;
         for (const Loop *loop = loops_.getLoopFor(touch.getParent());
              loop && loop->getLoopPreheader() &&
              none_of(tasks_, [&](const auto &other) { return loop->contains(other.first.entry); });
@@ -452,6 +551,7 @@ class Detaching {
     }
 
     Function &creator_;
+    const TaskEntries &entries_;
     const LoopInfo &loops_;
     Remarks &remarks_;
     IRBuilder<> builder_;
@@ -480,7 +580,7 @@ void keep_undeferred_tasks(const TaskEntries &entries) {
 
 bool detach_undeferred_tasks(Function &creator, const TaskEntries &entries, const LoopInfo &loops,
                              Remarks &remarks) {
-    Detaching detaching(creator, loops, remarks);
+    Detaching detaching(creator, entries, loops, remarks);
     for (Instruction &instruction : instructions(creator))
         if (const auto task = undeferred_at(instruction, entries))
             detaching.add(*task);

@@ -45,6 +45,47 @@ void creator_counts(int to) {
     for (int i = 0; i < 16; ++i, ++tag) {
         double *x = blocks[i];
 #pragma omp task if (0) depend(in : x[0])
-        MPI_Send(x, 64, MPI_DOUBLE, to, tag, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task before a write of tag (line -3)
+        MPI_Send(x, 64, MPI_DOUBLE, to, tag, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
     }
+}
+
+/* A taskwait that names what is exchanged behind it is such a task. */
+void waits_for_block(int to) {
+    for (int i = 0; i < 16; ++i) {
+        double *x = blocks[i];
+#pragma omp taskwait depend(in : x[0])
+        MPI_Send(x, 64, MPI_DOUBLE, to, i, world); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+    }
+}
+
+double waits_and_looks(int from) {
+#pragma omp taskwait depend(out : whole)
+    MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of whole is bound to its task, which ends without waiting for it // done: MPI_Recv of whole does not hold up the creator of its task before a read of whole (line +1)
+    return whole[3];
+}
+
+/* What it calls calls MPI, or touches what is exchanged. */
+__attribute__((noinline)) static void barrier(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+__attribute__((noinline)) static double look(int i) {
+    return whole[i];
+}
+void calls_barrier(double *x, int to) {
+#pragma omp task if (0) depend(in : x[0])
+    MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task before a call of barrier (line +1)
+    barrier();
+}
+double calls_look(int from) {
+#pragma omp task if (0) depend(out : whole)
+    MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of whole is bound to its task, which ends without waiting for it // done: MPI_Recv of whole does not hold up the creator of its task before a call of look (line +1)
+    return look(3) + 1;
+}
+
+/* Between the last call and the return nothing may stand. */
+void goes_on(double *x, int to);
+void calls_last(double *x, int to) {
+#pragma omp task if (0) depend(in : x[0])
+    MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task before a call of goes_on (line +1)
+    __attribute__((musttail)) return goes_on(x, to);
 }

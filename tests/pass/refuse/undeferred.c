@@ -46,3 +46,14 @@ void told_by_another(double *x, struct envelope *make(void)) {
 #pragma omp task if (0) depend(in : known) depend(out : x[0]) shared(known)
     MPI_Recv(x, 64, MPI_DOUBLE, known->from, known->tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it // missed: MPI_Recv holds up the creator of its task: its peer, tag or communicator is not known before the task begins
 }
+
+/* Whoever waits for the buffer has to wait for the message. */
+void only_read(double *x, int from) {
+#pragma omp taskwait depend(in : x[0])
+    MPI_Recv(x, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv does not become a task with its taskwait: it is received, and the taskwait names its buffer by `in` // missed: MPI_Recv is waited for where it stands: nothing is to be done before the function's end
+}
+
+void another_buffer(double *x, double *y, int to) {
+#pragma omp taskwait depend(in : x[0])
+    MPI_Send(y, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: its buffer is not what the taskwait names // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+}

@@ -24,18 +24,22 @@ static void fill(double *x, double value) {
         x[k] = value;
 }
 
+static void answer_last_first(void) {
+    double x[LENGTH];
+    for (int i = MESSAGES - 1; i >= 0; --i) {
+        int answer = -1;
+        fill(x, i);
+        MPI_Send(x, LENGTH, MPI_DOUBLE, 0, i, MPI_COMM_WORLD);
+        MPI_Recv(&answer, 1, MPI_INT, 0, 100 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        wrong |= answer != i;
+    }
+}
+
 /* The first message comes last, when all the others have been answered: so all of them are under
  * way at a time, and their creator has gone on to make the tasks that answer. */
 static void all_at_once(void) {
     if (rank == 1) {
-        double x[LENGTH];
-        for (int i = MESSAGES - 1; i >= 0; --i) {
-            int answer = -1;
-            fill(x, i);
-            MPI_Send(x, LENGTH, MPI_DOUBLE, 0, i, MPI_COMM_WORLD);
-            MPI_Recv(&answer, 1, MPI_INT, 0, 100 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            wrong |= answer != i;
-        }
+        answer_last_first();
         return;
     }
     for (int i = 0; i < MESSAGES; ++i) {
@@ -153,6 +157,52 @@ static void exchange(void) {
 #pragma omp taskwait
 }
 
+/* The creator waits for a block and exchanges it itself: as all_at_once, with answers in the row of
+ * the program, and a variable tag. */
+static void between_tasks(void) {
+    int tag = 1000;
+    for (int i = 0; i < MESSAGES; ++i, ++tag) {
+        double *x = blocks[i];
+        if (rank == 1) {
+#pragma omp task depend(out : x[0])
+            fill(x, 4000 + i);
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, LENGTH, MPI_DOUBLE, 0, tag, MPI_COMM_WORLD);
+            MPI_Send(x, 1, MPI_DOUBLE, 0, tag, MPI_COMM_WORLD);
+#pragma omp task depend(inout : x[0])
+            fill(x, -1);
+        } else {
+#pragma omp taskwait depend(inout : x[0])
+            MPI_Recv(x, LENGTH, MPI_DOUBLE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#pragma omp task depend(inout : x[0])
+            {
+                expect(x, 4000 + i);
+                x[0] = -1;
+            }
+#pragma omp taskwait depend(inout : x[0])
+            MPI_Recv(x, LENGTH, MPI_DOUBLE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#pragma omp task depend(in : x[0])
+            expect(x, 4000 + i);
+        }
+    }
+#pragma omp taskwait
+    for (int i = 0; i < MESSAGES; ++i) {
+        double *x = blocks[i];
+        if (rank == 0) {
+#pragma omp taskwait depend(inout : x[0])
+            MPI_Recv(x, LENGTH, MPI_DOUBLE, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#pragma omp task depend(in : x[0])
+            {
+                expect(x, i);
+                MPI_Send(&i, 1, MPI_INT, 1, 100 + i, MPI_COMM_WORLD);
+            }
+        }
+    }
+    if (rank == 1)
+        answer_last_first();
+#pragma omp taskwait
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -168,6 +218,7 @@ int main(int argc, char **argv) {
         creator_looks();
         shared_variables();
         exchange();
+        between_tasks();
     }
     if (wrong)
         fprintf(stderr, "rank %d: wrong numbers\n", rank);

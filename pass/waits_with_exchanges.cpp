@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "waits_with_exchanges.h"
+
+#include "buffers.h"
+#include "mpi_calls.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sennit::pass {
+
+using namespace llvm;
+
+namespace {
+
+constexpr std::uint64_t kTaskBytes = 40; // kmp_task_t; behind it are private copies
+constexpr std::uint64_t kSlotBytes = 8;  // of one of them
+
+bool calls_runtime(const Instruction *instruction, std::initializer_list<StringRef> names) {
+    const auto *call = dyn_cast_or_null<CallInst>(instruction);
+    const Function *called = call ? call->getCalledFunction() : nullptr;
+    return called && is_contained(names, called->getName());
+}
+
+// __kmpc_omp_taskwait_deps_51(where, thread, count, dependences, 0, null, nowait)
+CallInst *wait_at(Instruction &instruction) {
+    using namespace PatternMatch;
+    if (!calls_runtime(&instruction, {"__kmpc_omp_taskwait_deps_51", "__kmpc_omp_wait_deps"}) ||
+        calls_runtime(instruction.getNextNonDebugInstruction(), {"__kmpc_omp_task_begin_if0"}))
+        return nullptr;
+    auto *wait = cast<CallInst>(&instruction);
+    const bool has_nowait = wait->arg_size() > 6 && !match(wait->getArgOperand(6), m_Zero());
+    return has_nowait || !match(wait->getArgOperand(4), m_Zero()) ? nullptr : wait;
+}
+
+// Both read the same place, and between the two reads is nothing but the taskwait: no other task
+// may change what says where a buffer is.
+bool is_same(const Value *one, const Value *other) {
+    if (one == other)
+        return true;
+    const auto *first = dyn_cast<Instruction>(one), *second = dyn_cast<Instruction>(other);
+    if (!first || !second || first->getParent() != second->getParent() ||
+        !first->isSameOperationAs(second) || !isa<LoadInst, GetElementPtrInst, CastInst>(first))
+        return false;
+    if (isa<LoadInst>(first)) {
+        if (second->comesBefore(first))
+            std::swap(first, second);
+        for (const Instruction &next : make_range(first->getIterator(), second->getIterator()))
+            if (next.mayWriteToMemory() && !isa<StoreInst>(next) &&
+                !calls_runtime(&next, {"__kmpc_omp_taskwait_deps_51", "__kmpc_omp_wait_deps"}))
+                return false;
+            else if (const auto *store = dyn_cast<StoreInst>(&next))
+                if (!isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand())) ||
+                    Buffers::of_one_object(store->getPointerOperand(), first->getOperand(0)))
+                    return false;
+    }
+    return all_of(zip(first->operands(), second->operands()),
+                  [](const auto &pair) { return is_same(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+class Wait {
+  public:
+    explicit Wait(CallInst &call) : call_(call) {}
+
+    // Are all dependences known?
+    bool find_dependences() {
+        const auto *count = dyn_cast<ConstantInt>(call_.getArgOperand(2));
+        constexpr std::uint64_t kMost = 64, kBytes = 24, kFlagsAt = 16; // kmp_depend_info_t
+        if (!count || count->getZExtValue() > kMost)
+            return false;
+        for (std::uint64_t i = 0; i < count->getZExtValue(); ++i) {
+            const StoreInst *address = last_store(i * kBytes);
+            const StoreInst *flags = last_store(i * kBytes + kFlagsAt);
+            const auto *bits = flags ? dyn_cast<ConstantInt>(flags->getValueOperand()) : nullptr;
+            const auto *pointer =
+                address ? dyn_cast<PtrToIntOperator>(address->getValueOperand()) : nullptr;
+            if (!bits || !pointer)
+                return false;
+            constexpr std::uint64_t kOut = 2;
+            dependences_.push_back(
+                {pointer->getPointerOperand(), (bits->getZExtValue() & kOut) != 0});
+        }
+        return true;
+    }
+
+    // The calls behind it that can be the body of its task; and what prevents the first that
+    // cannot.
+    SmallVector<CallBase *, 4> exchanges(CallBase *&refused, std::string &reason) const {
+        SmallVector<CallBase *, 4> found;
+        for (Instruction *next = call_.getNextNonDebugInstruction(); next;
+             next = next->getNextNonDebugInstruction()) {
+            auto *call = dyn_cast<CallBase>(next);
+            const PointToPoint *what = call ? point_to_point(*call) : nullptr;
+            if (call && (what || is_exchange(*call)) && !is_fortran(*call)) {
+                const bool is_send = what && !what->receives && !what->synchronizes;
+                refused = call;
+                reason = !found.empty() && !is_send
+                             ? "in front of it is another message of the taskwait's"
+                             : obstacle(*call, what);
+                if (!reason.empty())
+                    return found;
+                found.push_back(call);
+                if (!is_send)
+                    return found;
+            } else if (reason = crossing(*next); !reason.empty()) {
+                refused = nullptr;
+                return found;
+            }
+        }
+        return found;
+    }
+
+  private:
+    struct Dependence {
+        const Value *address;
+        bool is_written;
+    };
+
+    // In the block of the taskwait the last one counts, elsewhere the only one.
+    const StoreInst *last_store(std::uint64_t place) const {
+        const StoreInst *found = nullptr;
+        const DataLayout &layout = call_.getDataLayout();
+        std::int64_t begin = 0;
+        const Value *list = GetPointerBaseWithConstantOffset(call_.getArgOperand(3), begin, layout);
+        const auto is_there = [&](const Instruction &instruction) {
+            std::int64_t offset = 0;
+            const auto *store = dyn_cast<StoreInst>(&instruction);
+            return store && store->getParent() &&
+                   GetPointerBaseWithConstantOffset(store->getPointerOperand(), offset, layout) ==
+                       list &&
+                   offset == begin + static_cast<std::int64_t>(place);
+        };
+        if (!isa<AllocaInst>(list))
+            return nullptr;
+        for (const Instruction *at = call_.getPrevNode(); at; at = at->getPrevNode())
+            if (is_there(*at))
+                return cast<StoreInst>(at);
+        for (const Instruction &instruction : instructions(*call_.getFunction()))
+            if (is_there(instruction)) {
+                if (found)
+                    return nullptr;
+                found = cast<StoreInst>(&instruction);
+            }
+        return found;
+    }
+
+    std::string obstacle(const CallBase &call, const PointToPoint *what) const {
+        if (!call.use_empty())
+            return "its error code is used";
+        if ((!what || what->receives) &&
+            !ignores_status(
+                call.getArgOperand(what ? unsigned{PointToPoint::kStatus} : Exchange::kStatus)))
+            return "its status is kept";
+        if (what)
+            return obstacle(call.getArgOperand(PointToPoint::kBuffer), what->receives);
+        const std::string sent = obstacle(call.getArgOperand(Exchange::kSent), false);
+        return sent.empty() ? obstacle(call.getArgOperand(Exchange::kReceived), true) : sent;
+    }
+
+    std::string obstacle(const Value *buffer, bool is_written) const {
+        if (Buffers::is_absolute(buffer))
+            return "its buffer is given by absolute addresses";
+        const Value *object = getUnderlyingObject(buffer, /*MaxLookup=*/0);
+        const auto *global = dyn_cast<GlobalVariable>(object);
+        const auto *intrinsic = dyn_cast<IntrinsicInst>(object);
+        if ((global && global->isThreadLocal()) ||
+            (intrinsic && intrinsic->getIntrinsicID() == Intrinsic::threadlocal_address))
+            return "its buffer belongs to a thread";
+        bool is_named = false;
+        for (const Dependence &one : dependences_)
+            if (is_same(one.address, buffer)) {
+                is_named = true;
+                if (one.is_written || !is_written)
+                    return "";
+            }
+        return is_named ? "it is received, and the taskwait names its buffer by `in`"
+                        : "its buffer is not what the taskwait names";
+    }
+
+    // What the creator does now, and would do before the taskwait then.
+    std::string crossing(const Instruction &instruction) const {
+        const auto *load = dyn_cast<LoadInst>(&instruction);
+        const bool is_plain =
+            load && load->isSimple() &&
+            isa<AllocaInst, GlobalVariable>(getUnderlyingObject(load->getPointerOperand(), 0)) &&
+            none_of(dependences_, [&](const Dependence &one) {
+                return Buffers::of_one_object(load->getPointerOperand(), one.address);
+            });
+        if (isa<PHINode>(instruction) || instruction.isTerminator() ||
+            (!is_plain && (instruction.mayReadOrWriteMemory() || instruction.mayHaveSideEffects())))
+            return "the taskwait is followed by " + described(instruction, true);
+        return "";
+    }
+
+    CallInst &call_;
+    SmallVector<Dependence, 4> dependences_;
+};
+
+// Of a function of the compiler's own.
+void give_subprogram(Function &function, const Function &creator, const CallBase &first) {
+    DISubprogram *of = creator.getSubprogram();
+    if (!of)
+        return;
+    DIBuilder builder(*function.getParent(), /*AllowUnresolved=*/false, of->getUnit());
+    const unsigned line = first.getDebugLoc() ? first.getDebugLoc().getLine() : of->getLine();
+    DISubprogram *program =
+        builder.createFunction(of->getFile(), function.getName(), function.getName(), of->getFile(),
+                               line, builder.createSubroutineType(builder.getOrCreateTypeArray({})),
+                               line, DINode::FlagArtificial,
+                               DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit |
+                                   DISubprogram::SPFlagOptimized);
+    builder.finalizeSubprogram(program);
+    function.setSubprogram(program);
+}
+
+// The body of the task: the calls, with what is not constant of their arguments from its memory.
+Function &make_body(Function &creator, ArrayRef<CallBase *> calls) {
+    Module &module = *creator.getParent();
+    LLVMContext &context = module.getContext();
+    Type *number = Type::getInt32Ty(context);
+    auto *body = Function::Create(
+        FunctionType::get(number, {number, PointerType::getUnqual(context)}, false),
+        GlobalValue::InternalLinkage, creator.getName() + ".sennit.exchange", module);
+    for (const char *name : {"target-cpu", "target-features", "tune-cpu", "frame-pointer"})
+        if (creator.hasFnAttribute(name))
+            body->addFnAttr(creator.getFnAttribute(name));
+    body->addFnAttr(Attribute::NoUnwind);
+    body->addFnAttr(Attribute::NoInline);
+    body->setUWTableKind(creator.getUWTableKind());
+    give_subprogram(*body, creator, *calls.front());
+    IRBuilder<> builder(BasicBlock::Create(context, "", body));
+    std::uint64_t place = kTaskBytes;
+    for (const CallBase *call : calls) {
+        SmallVector<Value *, 12> arguments;
+        for (Value *argument : call->args()) {
+            if (isa<Constant>(argument)) {
+                arguments.push_back(argument);
+                continue;
+            }
+            arguments.push_back(builder.CreateLoad(
+                argument->getType(),
+                builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), body->getArg(1), place)));
+            place += kSlotBytes;
+        }
+        CallInst *copy =
+            builder.CreateCall(call->getFunctionType(), call->getCalledOperand(), arguments);
+        copy->setAttributes(call->getAttributes());
+        copy->setCallingConv(call->getCallingConv());
+        if (const DebugLoc &where = call->getDebugLoc(); where && body->getSubprogram())
+            copy->setDebugLoc(
+                DILocation::get(context, where.getLine(), where.getCol(), body->getSubprogram()));
+    }
+    builder.CreateRet(builder.getInt32(0));
+    return *body;
+}
+
+void remove(CallBase &call) {
+    if (auto *invoke = dyn_cast<InvokeInst>(&call)) { // C's functions throw nothing
+        invoke->getUnwindDest()->removePredecessor(invoke->getParent());
+        BranchInst::Create(invoke->getNormalDest(), invoke->getIterator());
+    }
+    call.eraseFromParent();
+}
+
+// As the compiler writes `task if(0)`: what undeferred.cpp looks for.
+void make_task(CallInst &wait, ArrayRef<CallBase *> calls) {
+    Function &creator = *wait.getFunction();
+    Module &module = *creator.getParent();
+    while (wait.getNextNode() != calls.back()) { // what computes arguments comes first
+        Instruction *next = wait.getNextNode();
+        for (const CallBase *call : calls)
+            if (next == call)
+                next = nullptr;
+        if (next)
+            next->moveBefore(&wait);
+        else // a call: behind the taskwait, in front of which the rest comes
+            wait.moveAfter(wait.getNextNode());
+    }
+    Function &body = make_body(creator, calls);
+    IRBuilder<> builder(calls.front());
+    builder.SetCurrentDebugLocation(calls.front()->getDebugLoc());
+    Value *where = wait.getArgOperand(0), *thread = wait.getArgOperand(1);
+    std::uint64_t bytes = kTaskBytes;
+    for (const CallBase *call : calls)
+        bytes += kSlotBytes * static_cast<std::uint64_t>(count_if(call->args(), [](const Use &one) {
+                     return !isa<Constant>(one);
+                 }));
+    Type *nothing = builder.getVoidTy(), *number = builder.getInt32Ty(),
+         *word = builder.getInt64Ty(), *pointer = builder.getPtrTy();
+    const auto runtime = [&](StringRef name, Type *result, ArrayRef<Type *> types) {
+        return module.getOrInsertFunction(name, FunctionType::get(result, types, false));
+    };
+    builder.SetInsertPoint(&wait);
+    Value *task = builder.CreateCall(
+        runtime("__kmpc_omp_task_alloc", pointer, {pointer, number, number, word, word, pointer}),
+        {where, thread, builder.getInt32(1), builder.getInt64(bytes), builder.getInt64(0), &body});
+    std::uint64_t place = kTaskBytes;
+    for (const CallBase *call : calls)
+        for (Value *argument : call->args())
+            if (!isa<Constant>(argument)) {
+                builder.CreateStore(
+                    argument, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), task, place));
+                place += kSlotBytes;
+            }
+    builder.SetInsertPoint(wait.getNextNode());
+    const FunctionCallee begin =
+        runtime("__kmpc_omp_task_begin_if0", nothing, {pointer, number, pointer});
+    const FunctionCallee end =
+        runtime("__kmpc_omp_task_complete_if0", nothing, {pointer, number, pointer});
+    builder.CreateCall(begin, {where, thread, task});
+    builder.CreateCall(&body, {thread, task});
+    builder.CreateCall(end, {where, thread, task});
+    for (CallBase *call : calls)
+        remove(*call);
+}
+
+} // namespace
+
+bool make_tasks_of_waits(Function &creator, Remarks &remarks) {
+    SmallVector<CallInst *, 8> waits;
+    for (Instruction &instruction : instructions(creator))
+        if (CallInst *wait = wait_at(instruction))
+            waits.push_back(wait);
+    bool changed = false;
+    for (CallInst *call : waits) {
+        Wait wait(*call);
+        CallBase *refused = nullptr;
+        std::string reason;
+        if (!wait.find_dependences())
+            continue;
+        const SmallVector<CallBase *, 4> calls = wait.exchanges(refused, reason);
+        if (calls.empty() && refused) {
+            const PointToPoint *what = point_to_point(*refused);
+            remarks.missed("NotDetached", *refused,
+                           title(what ? what->name : "MPI_Sendrecv", refused->getArgOperand(0)) +
+                               " does not become a task with its taskwait: " + reason);
+        }
+        if (calls.empty())
+            continue;
+        make_task(*call, calls);
+        changed = true;
+    }
+    return changed;
+}
+
+} // namespace sennit::pass

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A taskwait with dependences right in front of a blocking exchange that needs them:
+//
+//     #pragma omp taskwait depend(in : x[0])
+//     MPI_Send(x, ...);
+//
+// OpenMP says that such a taskwait is an empty undeferred task. In a program that is compiled with
+// -sennit-detach the calls behind it become the body of this task, and then it is what undeferred.h
+// is about: deferred, its calls bound to it.
+//
+// The calls may be one exchange, or several standard sends. Nothing stands between the taskwait and
+// the last of them but what computes their arguments. Each buffer is what a `depend` clause of the
+// taskwait names: so whoever waits for the buffer waits for the message. What is received needs
+// `out` or `inout`.
+#pragma once
+
+#include "remarks.h"
+
+#include "llvm/IR/Function.h"
+
+namespace sennit::pass {
+
+// Before calls are bound: makes tasks of them. Has the function changed?
+bool make_tasks_of_waits(llvm::Function &creator, Remarks &remarks);
+
+} // namespace sennit::pass
