@@ -6,6 +6,12 @@
  */
 #include "check.h"
 
+/* From GCC 13 on, code that writes to what a null pointer points to says the same as one that names
+ * omp_all_memory, and is in order with all. */
+#if !defined __clang__ && __GNUC__ >= 13
+#define NULL_IS_ALL_MEMORY
+#endif
+
 static int *volatile null;
 
 #define OVERTAKE(kind)                                                                             \
@@ -26,16 +32,19 @@ static int cells[2], ran, expected;
 
 static void each_kind(void) {
     OVERTAKE(in);
+#ifndef NULL_IS_ALL_MEMORY
     OVERTAKE(out);
     OVERTAKE(inout);
+#endif
     OVERTAKE(mutexinoutset);
-#ifdef __clang__ /* gcc 12 lacks inoutset */
+#if defined __clang__ || __GNUC__ >= 13
     OVERTAKE(inoutset);
 #endif
     CHECK_EQ(ran, expected);
     CHECK_EQ(cells[1], expected);
 }
 
+#ifndef NULL_IS_ALL_MEMORY
 static void objects(void) {
     omp_depend_t object;
     omp_event_handle_t event = (omp_event_handle_t)0;
@@ -68,6 +77,8 @@ static void undeferred(void) {
 #pragma omp taskwait
 }
 
+#endif
+
 /* Other items of the same task are as ever. */
 static void others_are_in_order(void) {
     int *const nothing = null;
@@ -83,8 +94,10 @@ static void others_are_in_order(void) {
 static void all(void) {
     ran = expected = cells[1] = 0;
     each_kind();
+#ifndef NULL_IS_ALL_MEMORY
     objects();
     undeferred();
+#endif
     others_are_in_order();
 }
 
