@@ -80,6 +80,20 @@ TEST_F(Environment, OfVirtualRanksAsksNoMpiForOneAddressOnAllRanks) {
               "(not set)");
 }
 
+TEST_F(Environment, OfVirtualRanksHasNoMoreBuffersThanTheirQueueTakes) {
+    const auto made = [this](MpiKind mpi, std::map<std::string, std::string> outer) {
+        Plan plan = this->plan("through-middle");
+        plan.mpi = mpi;
+        set_for_virtual(plan, reader(std::move(outer)));
+        return plan;
+    };
+    for (const std::string name : {"UCX_POSIX_RX_BUFS_GROW", "UCX_SYSV_RX_BUFS_GROW"}) {
+        EXPECT_EQ(value(made(MpiKind::mpich, {}), name), "260");
+        EXPECT_EQ(value(made(MpiKind::openmpi, {}), name), "(not set)");
+        EXPECT_EQ(value(made(MpiKind::mpich, {{name, "7"}}), name), "(not set)"); // stays
+    }
+}
+
 TEST_F(Environment, CarriesWhatWasAskedFor) {
     spec_.threads = 3;
     spec_.policy = "lifo";
