@@ -27,7 +27,8 @@ BOUND = {"in turns on 2 cores": "% 2", "best assignment": "/ 4 % 2"}
 FIBER_RANKS = (2, 16, 64)
 HOP_RANKS = (4, 16, 64)
 LIMIT = 120  # seconds
-VIRTUAL = ("sennit-loader", "sennit-stub")
+WATCHER = "sennit"  # each rank of `sennit run` has one
+VIRTUAL = ("sennit-loader", "sennit-stub", WATCHER)
 SMALL = "/usr/bin/sleep"  # a small program, position-independent as all of the distribution's
 
 
@@ -267,6 +268,25 @@ class Bench:
                      for count, ways in cells.items()]
             print(report.markdown([f"{head}; N", *cells[1]], lines) + "\n")
 
+    def start_of_mpi(self, row, way):
+        """Milliseconds of a job whose ranks do nothing but MPI_Init and MPI_Finalize, and of the processors for all of it."""
+        before, begin = machine.processor_seconds(), time.monotonic()
+        self.run(row[0], way, row[1], "crowd", "wait", "1")
+        took = time.monotonic() - begin
+        wait_for_hosts()
+        return took * 1000, (machine.processor_seconds() - before) * 1000
+
+    def print_start_of_mpi(self):
+        print("\n## Start of MPI\n\nA job whose ranks do nothing but MPI_Init, a message and MPI_Finalize, on two cores. Milliseconds until "
+              "it has ended, and of\nprocessor time.\n")
+        adopt_hosts()
+        rows = [(mpi, 8 if self.small else 64) for mpi in MPIS]
+        cells = Runs(rows, WAYS).measure(self.rounds, self.start_of_mpi).cells
+        for part, head in enumerate(("until the end, ms", "processor time, ms")):
+            lines = [[f"{MPIS[mpi]}, {ranks} ranks", *(report.median_text([one[part] for one in values], "{:.0f}") for values in ways.values())]
+                     for (mpi, ranks), ways in cells.items()]
+            print(report.markdown([head, *WAYS], lines) + "\n")
+
     def memory(self, mpi, way, ranks):
         """MiB a rank, and KiB of page tables a rank: the greatest of some looks while the ranks wait in MPI."""
         command = self.launch(mpi, way, ranks, "crowd", "wait", str(4000 + 100 * ranks))
@@ -276,7 +296,7 @@ class Bench:
                                  env={**machine.plain_environment(), "TMPDIR": folder}) as job:
             deadline = time.monotonic() + LIMIT
             while job.poll() is None and time.monotonic() < deadline:
-                most = max(most, memory_of(job.pid, folder, VIRTUAL if way.startswith("--") else ["crowd"]))
+                most = max(most, memory_of(job.pid, folder, VIRTUAL if way.startswith("--") else ["crowd", WATCHER]))
                 time.sleep(0.3)
             if job.poll() is None:
                 job.terminate()
@@ -285,7 +305,7 @@ class Bench:
 
     def print_memory(self):
         print("\n## Memory\n\nSmall MPI ranks that wait in MPI: MiB a rank (PSS: what several processes share counts in part for "
-              "each; stubs are\ncounted, too), and KiB of page tables a rank.\n")
+              "each; stubs and\nthe parents that `sennit run` gives to ranks are counted, too), and KiB of page tables a rank.\n")
         rows = [(mpi, ranks) for mpi in MPIS for ranks in ((8,) if self.small else (8, 64))]
         runs = Runs(rows, WAYS).measure(self.rounds, lambda row, way: self.memory(row[0], way, row[1]))
         for part, unit, form in ((0, "MiB", "{:.2f}"), (1, "KiB of page tables", "{:.0f}")):
@@ -416,6 +436,7 @@ def memory_of(root, folder, programs):
 
 PARTS = {"switches": Bench.print_switches, "hops": Bench.print_hops, "ping-pong": Bench.print_ping_pong,
          "sizes": Bench.print_sizes, "kernels": Bench.print_kernels, "uneven": Bench.print_uneven, "start": Bench.print_start,
+         "start-of-mpi": Bench.print_start_of_mpi,
          "memory": Bench.print_memory, "many": Bench.print_many}
 
 
