@@ -134,6 +134,12 @@ void stand_in_order(int device, unsigned flags, void **depend, const void *code)
 
 } // namespace
 
+// A device would have a function of its own for one that the host calls by a pointer (`declare
+// target indirect`, GCC 14).
+GOMP_API void *GOMP_target_map_indirect_ptr(void *function) {
+    return function;
+}
+
 // With `nowait` the target task waits for its dependences by itself. Else the encountering task
 // waits for it; what it binds or excludes holds for others, too.
 GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, void **addresses,

@@ -2,7 +2,10 @@
 // task, taskwait, taskgroup.
 #include "openmp/gomp/tasks.h"
 
+#include "base/guard.h"
+#include "base/hash.h"
 #include "base/message.h"
+#include "base/spin.h"
 #include "openmp/api/api.h"
 #include "openmp/gomp/gomp.h"
 #include "openmp/sync/regions.h"
@@ -157,6 +160,13 @@ GOMP_API void GOMP_taskwait_depend(void **depend) {
     omp::taskwait_depend(SENNIT_SITE, task::wait_depends_only, depends, count);
 }
 
+// `taskwait depend(...) nowait`: what comes later may depend on it, and nobody waits here.
+GOMP_API void GOMP_taskwait_depend_nowait(void **depend) {
+    const gomp::Dependences given(depend, __builtin_return_address(0));
+    SENNIT_READ_DEPENDENCES(depends, count, given)
+    task::stand_in_order(omp::here(), {depends, count, true});
+}
+
 GOMP_API void GOMP_taskyield(void) {
     omp::taskyield(SENNIT_SITE);
 }
@@ -230,6 +240,59 @@ GOMP_API void *GOMP_alloc(std::size_t alignment, std::size_t size, std::uintptr_
 }
 GOMP_API void GOMP_free(void *pointer, std::uintptr_t allocator) {
     omp_free(pointer, allocator);
+}
+
+// Fortran's `deallocate` frees what `allocators` (GCC 14) has allocated by GOMP_free, all else by
+// free(). So it asks which of them it is, once.
+namespace {
+
+class AllocatedByUs {
+  public:
+    void add(const void *pointer) {
+        auto *const item = static_cast<Item *>(std::malloc(sizeof(Item)));
+        if (!item)
+            fatal("no memory to note what an allocator has allocated");
+        List &list = lists_[hash_place(pointer, kBits)];
+        const Guard guard(list.lock);
+        *item = {pointer, list.first};
+        list.first = item;
+    }
+    bool take(const void *pointer) {
+        List &list = lists_[hash_place(pointer, kBits)];
+        Item *found = nullptr;
+        {
+            const Guard guard(list.lock);
+            Item **place = &list.first;
+            while (*place && (*place)->pointer != pointer)
+                place = &(*place)->next;
+            if ((found = *place))
+                *place = found->next;
+        }
+        std::free(found);
+        return found != nullptr;
+    }
+
+  private:
+    static constexpr unsigned kBits = 8;
+    struct Item {
+        const void *pointer;
+        Item *next;
+    };
+    struct List {
+        SpinLock lock;
+        Item *first = nullptr;
+    };
+    List lists_[1 << kBits];
+};
+constinit AllocatedByUs g_allocated;
+
+} // namespace
+
+GOMP_API void GOMP_add_alloc(void *pointer) {
+    g_allocated.add(pointer);
+}
+GOMP_API bool GOMP_is_alloc(void *pointer) {
+    return g_allocated.take(pointer);
 }
 
 // `#pragma omp error at(execution)`; the text is not terminated.
