@@ -162,6 +162,10 @@ int main(int argc, char **argv) {
         probes();
         nobody();
         order();
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+#pragma omp task
+        CHECK(MPI_Buffer_flush() == MPI_SUCCESS);
+#endif
     }
     MPI_Buffer_detach(&buffer, &size);
     free(buffer);
