@@ -9,6 +9,7 @@ its stock runtime and with Sennit, finds the same.
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -28,6 +29,14 @@ def run(sennit, **environment):
                           capture_output=True, text=True, check=True)
 
 
+def newer_libgomp():
+    """Of GCC 13 or later: its programs are compiled by that GCC."""
+    comment = subprocess.run(["readelf", "-p", ".comment", OPTIONS.programs / "environment_victim"], text=True,
+                             capture_output=True, check=True).stdout
+    versions = re.findall(r"GCC: .* (\d+)\.\d+\.\d+", comment)
+    return "clang" not in comment and any(int(version) >= 13 for version in versions)
+
+
 class Same(unittest.TestCase):
     def same(self, *left_out, **environment):
         """The lines that the program prints, without those that begin with `left_out`."""
@@ -44,8 +53,13 @@ class Same(unittest.TestCase):
 
     def test_schedules(self):
         for value in ("dynamic,0", "guided,0", "dynamic,5", "guided", "nonsense", "dynamic,",
-                      "static,0", "static,", "static,1.5", "static;4", "guided,2147483648",
-                      "dynamic,1e2", "dynamic,4x", "dynamic 4", "auto", "auto,4"):
+                      "static,0", "guided,2147483648", "auto", "auto,4"):
+            self.same(OMP_SCHEDULE=value)
+
+    def test_schedules_with_a_wrong_size(self):
+        if newer_libgomp():
+            self.skipTest("since GCC 13 libgomp takes none of it; before, the kind counted")
+        for value in ("static,", "static,1.5", "static;4", "dynamic,1e2", "dynamic,4x", "dynamic 4"):
             self.same(OMP_SCHEDULE=value)
 
     def test_numbers_that_are_too_small(self):
