@@ -4,6 +4,7 @@
 #include "buffers.h"
 #include "mpi_calls.h"
 
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
@@ -192,14 +193,19 @@ class Wait {
         const auto *load = dyn_cast<LoadInst>(&instruction);
         const bool is_plain =
             load && load->isSimple() &&
-            isa<AllocaInst, GlobalVariable>(getUnderlyingObject(load->getPointerOperand(), 0)) &&
-            none_of(dependences_, [&](const Dependence &one) {
-                return Buffers::of_one_object(load->getPointerOperand(), one.address);
-            });
+            is_nobody_elses(getUnderlyingObject(load->getPointerOperand(), 0));
         if (isa<PHINode>(instruction) || instruction.isTerminator() ||
             (!is_plain && (instruction.mayReadOrWriteMemory() || instruction.mayHaveSideEffects())))
             return "the taskwait is followed by " + described(instruction, true);
         return "";
+    }
+
+    // No task that the taskwait waits for can write to it.
+    static bool is_nobody_elses(const Value *object) {
+        if (const auto *global = dyn_cast<GlobalVariable>(object))
+            return global->isConstant();
+        return isa<AllocaInst>(object) &&
+               !PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
     }
 
     CallInst &call_;

@@ -51,11 +51,21 @@ void creator_counts(int to) {
 
 /* A taskwait that names what is exchanged behind it is such a task. */
 void waits_for_block(int to) {
+    const MPI_Comm mine = world; /* read behind the taskwait, it might be what a task has written */
     for (int i = 0; i < 16; ++i) {
         double *x = blocks[i];
 #pragma omp taskwait depend(in : x[0])
-        MPI_Send(x, 64, MPI_DOUBLE, to, i, world); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+        MPI_Send(x, 64, MPI_DOUBLE, to, i, mine); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
     }
+}
+
+/* As the number of values here: the call stays where it is. */
+static int filled;
+void sends_what_a_task_has_filled(double *x, int to) {
+#pragma omp task depend(out : x[0])
+    x[filled++] = 1;
+#pragma omp taskwait depend(in : x[0])
+    MPI_Send(x, filled, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
 }
 
 double waits_and_looks(int from) {
