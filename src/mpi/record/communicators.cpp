@@ -100,6 +100,10 @@ void Communicators::describe(const sennit_wait &wait, sennit_wait_text &text) {
     std::snprintf(text.group, sizeof text.group, "%s %d of these %d ranks, by %s",
                   known->inter ? "intercommunicator" : "communicator", known->number, known->size,
                   known->call);
+    // A collective call between groups names its root otherwise in each of them, and some of its
+    // ranks need not come: it is not judged.
+    if (known->inter && wait.direction == 0)
+        return;
     text.size = known->size;
     text.members = known->members;
     if (wait.direction == 0)

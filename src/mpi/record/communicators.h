@@ -27,7 +27,7 @@ namespace sennit::mpi {
 
 class Communicators {
   public:
-    static constexpr int kMostRanks = 4096;
+    static constexpr int kMostRanks = 512;
 
     constexpr Communicators() = default;
     Communicators(const Communicators &) = delete;
