@@ -198,8 +198,11 @@ SENNIT_EXPORT void tampi_ibsend_internal_(void *buffer, MPI_Fint *count, MPI_Fin
 
 SENNIT_EXPORT void tampi_wait_internal_(MPI_Fint *request, MPI_Fint *status, MPI_Fint *error) {
     *error = MPI_SUCCESS;
-    if (!binds())
-        wait_all(1, request, status, status == MPI_F_STATUS_IGNORE, error);
+    if (binds())
+        return;
+    MPI_Request made = MPI_Request_f2c(*request);
+    *error = MPI_Wait(&made, status_from_fortran(status));
+    *request = MPI_Request_c2f(made);
 }
 
 SENNIT_EXPORT void tampi_waitall_internal_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,

@@ -141,8 +141,9 @@ void set_for_virtual(Plan &plan, const EnvironmentReader &environment) {
     if (plan.mpi == MpiKind::mpich || plan.mpi == MpiKind::mpiabi)
         set_default("MPIR_CVAR_SHM_SYMHEAP_RETRY", "0");
     // Buffers for messages from ranks of the node, which the UCX of MPICH makes 512 at a time: its
-    // queue takes 257, and each costs a page. How many a rank makes is for itself alone.
-    if (plan.mpi == MpiKind::mpich || plan.mpi == MpiKind::mpiabi)
+    // queue takes 257, and each costs a page. How many a rank makes is for itself alone. Where not
+    // all transports are used, UCX would warn of settings for the others.
+    if ((plan.mpi == MpiKind::mpich || plan.mpi == MpiKind::mpiabi) && !environment("UCX_TLS"))
         for (const char *name : {"UCX_POSIX_RX_BUFS_GROW", "UCX_SYSV_RX_BUFS_GROW"})
             set_default(name, "260");
     // PMIx's memory that lies at one address in all processes, where its server has that.
