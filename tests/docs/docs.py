@@ -182,7 +182,7 @@ class Docs:
                     self.check_openmp_column(page, number, line, column)
 
 
-COMMAND = re.compile(r"\bsennit (run|exec|doctor|report|advise|top|pool start|bench (?:cholesky|front)|simulate(?: (?:cholesky|gauss-seidel|trace|pool|front))?)\b([^#`|\n]*)")
+COMMAND = re.compile(r"\bsennit (run|exec|doctor|report|advise|top|pool start|bench (?:cholesky|front|papers)|simulate(?: (?:cholesky|gauss-seidel|trace|pool|front))?)\b([^#`|\n]*)")
 DEV = re.compile(r"\./dev ([a-z][\w-]*)")
 
 

@@ -137,7 +137,7 @@ Command::Command()
     app_.add_subcommand("advise", "what would help a recorded run most: another policy, another "
                                   "program, another machine");
     app_.add_subcommand("bench",
-                        "measure: sennit bench cholesky, sennit bench front; --help says more");
+                        "measure: sennit bench cholesky, front or papers; --help says more");
     app_.add_subcommand("cc", "compile so that tasks need not wait in MPI: sennit cc [compiler] "
                               "arguments; also sennit c++ and sennit ftn");
     describe_ = app_.add_subcommand(

@@ -15,10 +15,11 @@ void run_bench(const std::vector<std::string> &words, const Installation &instal
     const std::string name = words.empty() ? "" : words[0];
     const char *const file = name == "cholesky" ? "suite.py"
                              : name == "front"  ? "front.py"
+                             : name == "papers" ? "papers.py"
                                                 : nullptr;
     if (!file)
-        fail("there are two benches: sennit bench cholesky, sennit bench front; --quick takes "
-             "minutes, --help lists their options");
+        fail("there are three benches: sennit bench cholesky, sennit bench front, sennit bench "
+             "papers; --quick takes minutes, --help lists their options");
     const std::string &home = installation.home();
     const std::string script = home + "/share/sennit/bench/" + file;
     if (!std::filesystem::exists(script))

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures and tables of the five papers as data: what each shows, the numbers that the paper's text gives, and what of
+ours answers. A figure's numbers come from a measurement (paper_runs.py), or from the results that a bench of its own
+wrote to docs/results. Used by papers.py."""
+
+import dataclasses
+import json
+import re
+import typing
+
+import paper_runs
+from paper_verdicts import Claim
+
+AWARE = "Communication-aware scheduling"
+TAMPI = "Task-aware MPI"
+DETACH = "MPI detach"
+CHARM = "OpenMP in Charm"
+VIRTUAL = "Process virtualization"
+PAPERS = (AWARE, TAMPI, DETACH, CHARM, VIRTUAL)
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    key: str  # for --only
+    paper: str
+    name: str
+    shows: str
+    command: str
+    claims: tuple
+    # Takes a paper_runs.Run; {name: numbers of the rounds}, or None if this machine or build cannot.
+    values: typing.Callable
+    recorded: bool = False  # the values are of the results of another bench
+    timed: bool = False  # times of this machine, of which a quick run says nothing
+
+
+class Tables:
+    """The tables of one file of docs/results: table(heading, at) has the row with this first cell by columns."""
+
+    def __init__(self, folder, name):
+        self.tables = json.loads((folder / f"{name}.json").read_text())
+
+    def row(self, heading, first, at=0):
+        table = [one for one in self.tables if one.get("heading") == heading and "rows" in one][at]
+        row = next(row for row in table["rows"] if row[0] == first)
+        return dict(zip(table["columns"], row))
+
+
+def number(text, at=0):
+    """The number at a place of a cell: `33.11 (9.2)` has two."""
+    return float(re.findall(r"[-+]?\d+(?:\.\d+)?", text)[at])
+
+
+def quotient(above, below):
+    """Within a round."""
+    return lambda values: [a / b for a, b in zip(values[above], values[below])]
+
+
+def plain(name):
+    return lambda values: values[name]
+
+
+def greatest(*quotients):
+    """Of several quotients, in each round."""
+    return lambda values: [max(row) for row in zip(*(one(values) for one in quotients))]
+
+
+def suspensions(run):
+    first, later = paper_runs.suspensions(run)
+    return None if later is None else {"first": [first], "later": [later]}
+
+
+def idle_of_small_graph(run):
+    rows = run.simulate("cholesky", "--n", 2048, "--ranks", 2, "--threads", 2, "--policy", "fifo,sa,fa", "--no-path", "--quiet")
+    return {f"{row['policy']} {what}": [row[f"{what}_s"]] for row in rows["results"] for what in ("idle", "time")}
+
+
+HEAD_4 = "Paper 1, Figure 4: 16 nodes, ranks x threads"
+SPLITS = ("16-48", "32-24", "64-12", "128-6")
+MESSAGES = (388624, 640632, 892640, 1372880)
+
+
+def spreads_of_cores(run):
+    tables, values = Tables(run.results, "simulation"), {}
+    for split in SPLITS:
+        row = tables.row(HEAD_4, split)
+        values[f"{split} messages"] = [number(row["communication tasks"])]
+        for policy in ("fifo", "ma1", "ma2", "sa", "fa"):
+            values[f"{split} {policy}"], values[f"{split} {policy} idle"] = ([number(row[policy], at)] for at in (0, 1))
+    return values
+
+
+HEAD_5 = "Paper 1, Table 3 and Figure 5: weak scaling"
+TABLE_3 = {"fifo": (22.28, 24.05, 25.82, 26.46, 31.02, 33.36), "sa": (22.67, 24.46, 24.58, 24.91, 25.96, 27.01),
+           "fa": (22.63, 24.48, 25.05, 25.38, 26.27, 27.89)}
+# bench/simulation.py fits the machine to these three, so they are no result.
+FITTED = (("fifo", "1"), ("fifo", "2"), ("fifo", "32"))
+RANKS = ("1", "2", "4", "8", "16", "32")
+
+
+def weak_scaling(run):
+    tables = Tables(run.results, "simulation")
+    return {f"{policy} {ranks}": [number(tables.row(HEAD_5, f"{policy}, simulated")[ranks])]
+            for policy in ("fifo", "ma1", "ma2", "sa", "fa") for ranks in RANKS}
+
+
+HEAD_9 = "Paper 2, Figures 9 and 11: Gauss-Seidel"
+
+
+def nodes_of_gauss_seidel(at):
+    def values(run):
+        tables, found = Tables(run.results, "simulation"), {}
+        # The first cell of a version's second row, "efficiency", is the same for both versions.
+        for version in ("Interop(blk)", "Sentinel"):
+            row = tables.row(HEAD_9, f"{version}, s", at)
+            nodes = [column for column in row if column != "nodes"]
+            growth = 1 if at == 1 else 0  # weak scaling: a node's work stays
+            for node in nodes:
+                share = 1 if growth else int(node)
+                found[f"{version} {node}"] = [number(row["1"]) / (number(row[node]) * share)]
+        return found
+    return values
+
+
+def imbalance(run):
+    tables, values = Tables(run.results, "balance"), {}
+    for name in ("no balancing", "GreedyLB, period 50", "GreedyLB 50, loops are shared"):
+        row = tables.row("Table 1: percent imbalance", name)
+        values[f"{name}: nodes"], values[f"{name}: PEs"] = [number(row["nodes %"])], [number(row["PEs %"])]
+    return values
+
+
+LASSEN = ("no balancing", "GreedyLB, period 50", "loops are shared", "GreedyLB 50, loops are shared")
+
+
+def lassen(run):
+    tables = Tables(run.results, "balance")
+    return {name: [number(tables.row("Table 2: time", name)["total"])] for name in LASSEN}
+
+
+def splits(run):
+    tables = Tables(run.results, "core-policies")
+    names = {"turns": "one after the other", "best": "fastest split 3/34/9/2", "equal": "split 12/12/12/12",
+             "moldable": "moldable"}
+    return {short: [number(tables.row("Figure 3b: all four at once", name)["makespan s"])] for short, name in names.items()}
+
+
+def messages(run):
+    tables, values = Tables(run.results, "virtual"), {}
+    for mpi, title in (("mpich", "MPICH"), ("openmpi", "Open MPI")):
+        for way in ("processes", "--virtual"):
+            for size in (64, 256, 1024, 4096):
+                values[f"{mpi} {size} {way}"] = [number(tables.row("Long messages", f"{mpi}, {size} KiB")[way])]
+            values[f"{mpi} 8 B {way}"] = [number(tables.row("Eight bytes between two ranks", f"{title}, 2 cores", 1)[way])]
+    return values
+
+
+def larger_ones(mpi):
+    return greatest(*(quotient(f"{mpi} {size} --virtual", f"{mpi} {size} processes") for size in (64, 256, 1024, 4096)))
+
+
+SIMULATED = "bench/simulation.py build/release/bin/sennit"
+FIGURES = (
+    Figure("aware-1-2", AWARE, "Figures 1, 2", "a 4 x 4 factorization on two ranks: FIFO, and sends before all else",
+           "sennit simulate cholesky --n 2048 --ranks 2 --threads 2 --policy fifo,sa,fa", (
+               Claim("prioritizing what goes to other processes reduces idle time", quotient("sa idle", "fifo idle"), "order"),
+               Claim("the same, fully automatic", quotient("fa idle", "fifo idle"), "order"),
+               Claim("and the time", quotient("sa time", "fifo time"), "order"),
+               # The simulator gives the idle time of all processes together.
+               Claim("process 0 is idle for 61%, then for 36%", lambda v: v.get("process 0", []), "less", 36 / 61)),
+           idle_of_small_graph),
+    Figure("aware-contexts", AWARE, "Section 4.1", "instructions of a suspension, by callgrind; ours has the resume in it, the first also the task",
+           "sennit bench papers --only aware-contexts", (
+               Claim("contexts add ~2000 instructions on the first suspension", plain("first"), "less", 2000),
+               Claim("~200 instructions each time a task suspends", plain("later"), "less", 200)), suspensions),
+    Figure("aware-4", AWARE, "Figure 4", "16 nodes, several numbers of ranks a node, simulated; FIFO with 32-24 is fitted", SIMULATED, (
+        Claim("32-24: 28.4 s for FA", plain("32-24 fa"), "less", 28.4),
+        Claim("32-24: FA's idle time is 4.4 s of FIFO's 8.0 s", quotient("32-24 fa idle", "32-24 fifo idle"), "less", 4.4 / 8),
+        Claim("MA-1 and MA-2 do not improve performance: no time below FIFO's",
+              lambda v: [min(v[f"{s} {p}"][0] / v[f"{s} fifo"][0] for s in SPLITS for p in ("ma1", "ma2"))], "same", 1),
+        Claim("FA is up to 8% behind SA", greatest(*(quotient(f"{s} fa", f"{s} sa") for s in SPLITS)), "less", 1.08),
+        Claim("32-24 is the best split under SA",
+              greatest(*(quotient("32-24 sa", f"{s} sa") for s in SPLITS if s != "32-24")), "order")),
+           spreads_of_cores, True),
+    Figure("aware-table-2", AWARE, "Table 2", "communication tasks of these runs", SIMULATED, tuple(
+        Claim(f"{split}: {count:,}", plain(f"{split} messages"), "same", count, 0)
+        for split, count in zip(SPLITS, MESSAGES)), spreads_of_cores, True),
+    Figure("aware-5", AWARE, "Table 3, Figure 5", "weak scaling from 1 to 32 ranks, simulated; FIFO on 1, 2 and 32 ranks is fitted", SIMULATED, (
+        *(Claim(f"{policy.upper()} on {ranks} ranks: {time} s", plain(f"{policy} {ranks}"), "same", time)
+          for policy, times in TABLE_3.items() for ranks, time in zip(RANKS, times) if (policy, ranks) not in FITTED),
+        Claim("SA takes 19% off FIFO's time on 32 ranks", quotient("sa 32", "fifo 32"), "less", .81)),
+           weak_scaling, True),
+    Figure("tampi-9", TAMPI, "Figure 9", "Gauss-Seidel, strong scaling to 64 nodes: efficiency, simulated", SIMULATED, (
+        Claim("Interop(blk) keeps its efficiency up to 16 nodes", plain("Interop(blk) 16"), "more", 1.0),
+        Claim("Sentinel stops scaling: a big drop at four nodes",
+              lambda v: [v["Sentinel 4"][0] / v["Interop(blk) 4"][0]], "order"),
+        Claim("with 64 nodes the problem is too small: below 0.5", lambda v: [v["Interop(blk) 64"][0] / .5], "order")),
+           nodes_of_gauss_seidel(0), True),
+    Figure("tampi-11", TAMPI, "Figure 11", "Gauss-Seidel, weak scaling to 64 nodes: efficiency, simulated", SIMULATED, (
+        Claim("Interop(blk) scales linearly up to 64 nodes", plain("Interop(blk) 64"), "more", 1.0),
+        Claim("Sentinel has an efficiency of 0.2 with four nodes", plain("Sentinel 4"), "same", .2, .25)),
+           nodes_of_gauss_seidel(1), True),
+    Figure("tampi-9-here", TAMPI, "Figure 9, two ranks", "Gauss-Seidel over an injected network",
+           "sennit bench papers --only tampi-9-here", (
+               Claim("Interop(blk) is faster than Pure MPI", quotient("interop-blk", "pure"), "order"),
+               Claim("than N-Buffer MPI", quotient("interop-blk", "nbuffer"), "order"),
+               Claim("than Fork-Join", quotient("interop-blk", "forkjoin"), "order"),
+               Claim("than Sentinel", quotient("interop-blk", "sentinel"), "order")), paper_runs.gauss_seidel, timed=True),
+    Figure("tampi-12", TAMPI, "Figures 12, 13, two ranks", "Gauss-Seidel with small blocks: suspension or external events",
+           "sennit bench papers --only tampi-12", (
+               Claim("Interop(blk) is slower than Interop(non-blk) if blocks are small",
+                     quotient("interop-blk", "interop-nonblk"), "drawback"),),
+           paper_runs.small_blocks, timed=True),
+    Figure("tampi-14", TAMPI, "Figure 14, two ranks", "IFSKer: transpositions with and without tasks",
+           "sennit bench papers --only tampi-14", (
+               Claim("both Interop versions are faster than Pure MPI",
+                     greatest(quotient("interop-blk", "pure"), quotient("interop-nonblk", "pure")), "order"),),
+           paper_runs.ifsker, timed=True),
+    Figure("detach-1-2", DETACH, "Figures 1, 2, two ranks", "Cholesky with emulated kernels",
+           "sennit bench papers --only detach-1-2", (
+               Claim("detach has the lowest overhead: faster than blocking under libgomp",
+                     quotient("detach, Sennit", "blocking, libgomp"), "order"),
+               Claim("than blocking under libomp", quotient("detach, Sennit", "blocking, libomp"), "order"),
+               Claim("than singlecom under libgomp", quotient("detach, Sennit", "singlecom, libgomp"), "order"),
+               Claim("than singlecom under libomp", quotient("detach, Sennit", "singlecom, libomp"), "order"),
+               Claim("detach outperforms the other codes where Sennit runs all three",
+                     greatest(quotient("detach, Sennit", "blocking, Sennit"), quotient("detach, Sennit", "singlecom, Sennit")),
+                     "order")),
+           paper_runs.cholesky, timed=True),
+    Figure("charm-2", CHARM, "Figure 2", "a balanced stencil: what shared loops cost", "sennit bench papers --only charm-2", (
+        Claim("objects and shared loops take no longer than objects alone", quotient("shared, Sennit", "objects, Sennit"),
+              "less", 1.0, .02),
+        Claim("than OpenMP under libgomp", quotient("shared, Sennit", "openmp, libgomp"), "less", 1.0, .02),
+        Claim("than OpenMP under libomp", quotient("shared, Sennit", "openmp, libomp"), "less", 1.0, .02)),
+           paper_runs.stencil, timed=True),
+    Figure("charm-table-1", CHARM, "Table 1", "percent imbalance of Lassen, simulated on 64 nodes; rows without OpenMP are fitted",
+           "bench/balance_simulation.py build/release/bin/sennit", (
+               Claim("GreedyLB and OpenMP: nodes 13.73%", plain("GreedyLB 50, loops are shared: nodes"), "less", 13.73),
+               Claim("GreedyLB and OpenMP: PEs 42.59%", plain("GreedyLB 50, loops are shared: PEs"), "less", 42.59),
+               Claim("the PEs' imbalance is less than with GreedyLB alone",
+                     quotient("GreedyLB 50, loops are shared: PEs", "GreedyLB, period 50: PEs"), "order")), imbalance, True),
+    Figure("charm-table-2", CHARM, "Table 2, Figure 3", "time of Lassen, simulated on 64 nodes; rows without OpenMP are fitted",
+           "bench/balance_simulation.py build/release/bin/sennit", (
+               Claim("OpenMP alone makes it about 21% faster", quotient("no balancing", "loops are shared"), "more", 1.21),
+               Claim("both make it 50% faster", quotient("no balancing", "GreedyLB 50, loops are shared"), "more", 1.5),
+               Claim("both are 10% faster than GreedyLB alone",
+                     quotient("GreedyLB, period 50", "GreedyLB 50, loops are shared"), "more", 1.1)), lassen, True),
+    Figure("virtual-3", VIRTUAL, "Figure 3", "four programs on one node: splits of 48 cores, simulated",
+           "bench/pool_simulation.py build/release/bin/sennit", (
+               Claim("there are sweet spots: the best split is faster than one after the other", quotient("best", "turns"), "order"),
+               Claim("and than equal parts", quotient("best", "equal"), "order"),
+               Claim("shaping jobs dynamically could improve performance: `moldable` is faster than equal parts",
+                     quotient("moldable", "equal"), "order")), splits, True),
+    Figure("virtual-4", VIRTUAL, "Figure 4", "ping-pong of two ranks in one address space, and of two processes",
+           "bench/virtual.py", (
+               Claim("larger messages have lower latencies in one address space, MPICH", larger_ones("mpich"), "order"),
+               Claim("the same, Open MPI", larger_ones("openmpi"), "order"),
+               Claim("small messages pay for locks, MPICH", quotient("mpich 8 B --virtual", "mpich 8 B processes"), "drawback"),
+               Claim("the same, Open MPI", quotient("openmpi 8 B --virtual", "openmpi 8 B processes"), "drawback")), messages, True),
+)

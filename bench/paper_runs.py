@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurements of paper_figures.py: our applications at sizes that fit two cores. Every round has all cases once, in a
+random order. None means that this build has not got the program."""
+
+import dataclasses
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import cells
+import simulated
+import versions
+
+NETWORK = "latency:200,bandwidth:1000,eager:65536"
+# Who runs a program: the compiler of the binary, and whether Sennit is its runtime.
+RUNTIMES = {"libgomp": ("gcc", False), "libomp": ("clang", False), "Sennit": ("gcc", True)}
+RESULT_JSON = re.compile(r'"seconds":([\d.]+)')
+CALLS = 40  # of the row that is counted
+
+
+@dataclasses.dataclass
+class Run:
+    """What all measurements of one call of papers.py share."""
+    build: pathlib.Path
+    results: pathlib.Path
+    mpi: str
+    rounds: int
+    quick: bool
+    seed: int = 20210914
+
+    def simulate(self, *words):
+        return simulated.simulate(str(self.build / "bin/sennit"), *words, key="policy", show=False)
+
+    def program(self, name, compiler="gcc"):
+        """None if the build has left it out"""
+        path = self.build / f"apps/{name}-{compiler}-{self.mpi}"
+        return path if path.exists() else None
+
+
+def seconds_of(argv, environment, pattern):
+    argv = [str(word) for word in argv]
+    state, out, complaint = cells.execute(argv, environment, versions.LIMIT_S)
+    found = pattern.search(out)
+    if state != "ok" or not found:
+        raise cells.BenchError(f"{' '.join(argv)}: {complaint or 'no time in what it printed'}")
+    return float(found[1])
+
+
+def measured(run, cases):
+    """cases: {name: (argv, environment, pattern)}"""
+    shuffle, found = random.Random(run.seed), {name: [] for name in cases}
+    for _round in range(run.rounds):
+        for name in shuffle.sample(list(cases), len(cases)):
+            found[name].append(seconds_of(*cases[name]))
+    return found
+
+
+def case(run, binary, ranks, threads, words, sennit=True, network="", more=(), pattern=versions.RESULT):
+    start, environment = versions.start(run, ranks, threads, sennit, more)
+    if not sennit:
+        environment["OMP_WAIT_POLICY"] = "passive"  # or the peers' threads would spin on cores that others need
+    if network:
+        environment["SENNIT_NETWORK"] = network
+    return [*start, binary, *words], environment, pattern
+
+
+def by_version(run, name, wanted, words, network=NETWORK):
+    """wanted: {version: (ranks, threads)}, all under Sennit"""
+    if not (binary := run.program(name)):
+        return None
+    return measured(run, {version: case(run, binary, *shape, ["--version", version, *words], network=network)
+                          for version, shape in wanted.items()})
+
+
+def gauss_seidel(run):
+    size, block, iterations = (128, 32, 4) if run.quick else (2048, 256, 50)
+    return by_version(run, "gauss-seidel", {name: (2, 1) for name in ("pure", "nbuffer", "forkjoin", "sentinel", "interop-blk")},
+                      ["--size", size, "--block", block, "--iterations", iterations])
+
+
+def small_blocks(run):
+    size, block, iterations = (128, 16, 4) if run.quick else (2048, 64, 50)
+    return by_version(run, "gauss-seidel", {"interop-blk": (2, 1), "interop-nonblk": (2, 1)},
+                      ["--size", size, "--block", block, "--iterations", iterations], network="")
+
+
+def ifsker(run):
+    grid, steps = ("16x4", 2) if run.quick else ("640x256", 30)
+    return by_version(run, "ifsker", {name: (2, 1) for name in ("pure", "interop-blk", "interop-nonblk")},
+                      ["--grid", grid, "--steps", steps])
+
+
+def cholesky(run):
+    """Without an injected network, which only Sennit has."""
+    if not all(run.program("cholesky", compiler) for compiler in ("gcc", "clang")):
+        return None
+    n, block = (512, 128) if run.quick else (4096, 128)
+    wanted = [(variant, runtime) for variant in ("blocking", "singlecom") for runtime in RUNTIMES]
+    wanted.append(("detach", "Sennit"))
+    return measured(run, {f"{variant}, {runtime}": case(
+        run, run.program("cholesky", RUNTIMES[runtime][0]), 2, 2,
+        ["--n", n, "--block", block, "--variant", variant, "--emulate", "--no-check", "--json", "-"],
+        sennit=RUNTIMES[runtime][1], pattern=RESULT_JSON) for variant, runtime in wanted})
+
+
+def stencil(run):
+    if not all(run.program("stencil", compiler) for compiler in ("gcc", "clang")):
+        return None
+    size, strips, steps = (40, 4, 3) if run.quick else (4096, 16, 30)
+    wanted = [("openmp", "libgomp"), ("openmp", "libomp"), ("openmp", "Sennit"), ("objects", "Sennit"), ("shared", "Sennit")]
+    return measured(run, {f"{version}, {runtime}": case(
+        run, run.program("stencil", RUNTIMES[runtime][0]), 1, 2,
+        ["--version", version, "--size", size, "--strips", strips, "--steps", steps], sennit=RUNTIMES[runtime][1],
+        more=("--split", "auto") if version == "shared" else ()) for version, runtime in wanted})
+
+
+def instructions_of(run, row, calls, size):
+    """of one run of a row under callgrind; None without valgrind"""
+    binary = run.build / "bench/gcc/suspend-roundtrip"
+    environment = {**cells.clean_environment(), "LD_LIBRARY_PATH": str(run.build / "lib/omp"), "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch) / "callgrind.out"
+        argv = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", binary, row, "--calls", calls, "--size", size]
+        try:
+            done = subprocess.run([str(word) for word in argv], env=environment, capture_output=True, text=True, timeout=120,
+                                  check=False)
+        except FileNotFoundError:
+            return None
+        if done.returncode:
+            raise cells.BenchError(f"suspend-roundtrip under callgrind: exit code {done.returncode}\n{done.stderr[-500:]}")
+        return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)[1])
+
+
+def suspensions(run):
+    """Instructions of a task that is suspended once, and of each time more, one thread. The first has the task's creation
+    and end, and its half of a parallel region in it, so it is an upper bound. Both have the resume by the other task."""
+    row = "suspend-pingpong"
+    counts = [instructions_of(run, row, calls, size) for calls, size in ((CALLS, 1), (2 * CALLS, 1), (CALLS, 2), (CALLS, 12))]
+    if None in counts:
+        return None, None
+    once, twice, two_trips, many = counts
+    return (twice - once) / (2 * CALLS), (many - two_trips) / (CALLS * 10 * 2)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def kept(path):
+    """{figure: what was measured} of a results file that papers.py wrote; nothing of quick runs"""
+    if not path.exists():
+        return {}
+    return {table["figure"]["key"]: table["figure"] for table in json.loads(path.read_text())
+            if "figure" in table and not table["figure"]["quick"]}
