@@ -46,8 +46,8 @@ class Replay final : public Workload {
     // for there are two buffers. Which receives of a function use one buffer, the trace tells: such
     // a one waits for tasks that only compute, and these for the receive before it.
     std::uint64_t add_second_buffers();
-    // Each rank has the mean of all ranks' work: each of its tasks takes longer or shorter by the
-    // same share. An upper bound of what any way to move work can gain.
+    // Each rank has the mean of all ranks' work, of the whole run: each of its tasks takes longer or
+    // shorter by the same share.
     std::uint64_t make_ranks_equal();
 
     int ranks() const { return static_cast<int>(ranks_.size()); }

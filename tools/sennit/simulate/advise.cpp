@@ -33,6 +33,7 @@ constexpr int kRepeats = 5;           // of each run, with other chances
 constexpr double kChance = 0.03;      // a task takes longer or shorter by up to this share
 constexpr double kFaithful = 0.05;    // the replay is as far from the recorded time at most
 constexpr double kStillUseful = 0.15; //
+constexpr double kUnknown = 1;        // as far off as twice the time
 constexpr double kLargerTasks = 4;    // times
 
 // What is simulated: the unchanged run, or one with a change.
@@ -138,7 +139,8 @@ bool Advise::chosen() const {
     return state_->app->parsed();
 }
 
-// What the command line does not say is as it was in the recorded run.
+// What the command line does not say is as the trace tells it; it does not tell SENNIT_ORDER,
+// SENNIT_WINDOW and which ranks share a machine, if not all do.
 void Advise::State::choose_machine() {
     const auto is_given = [&](const char *option) { return app->count(option) > 0; };
     if (is_given("--ranks") && machine.rank_count() != recorded->ranks())
@@ -188,6 +190,7 @@ void Advise::State::add_policies() {
         if (policy != base.policy) {
             Trial trial = base;
             trial.policy = policy;
+            trial.machine.urgent_first = machine.urgent_first; // what only global has
             add(Family::order, Takes::setting, fmt::format("policy {}", policy),
                 fmt::format("sennit run --policy {}", policy), "", trial);
         }
@@ -209,9 +212,11 @@ void Advise::State::add_policies() {
     }
     Trial trial = base;
     trial.policy = "sa";
-    add(Family::order, Takes::change_of_code, "policy sa",
-        "priority(1) at tasks that send; --policy sa", "every task that sends has to be marked",
-        trial);
+    trial.machine.urgent_first = machine.urgent_first;
+    if (base.policy != "sa")
+        add(Family::order, Takes::change_of_code, "policy sa",
+            "priority(1) at tasks that send; --policy sa", "every task that sends has to be marked",
+            trial);
     trial = base;
     trial.machine.window *= 4;
     add(Family::window, Takes::setting, "more unfinished tasks",
@@ -255,12 +260,13 @@ void Advise::State::add_programs() {
     std::uint64_t calls = 0;
     std::size_t callers = 0;
     for (const std::string &function : functions) {
-        auto one = changed_program();
-        const std::uint64_t bound = one->bind_last_calls(function);
+        const std::uint64_t bound = every->bind_last_calls(function);
         if (bound == 0)
             continue;
         ++callers;
-        calls += every->bind_last_calls(function);
+        calls += bound;
+        auto one = changed_program();
+        one->bind_last_calls(function);
         Trial trial = base;
         trial.work = one;
         add(Family::last_calls, Takes::change_of_code,
@@ -289,7 +295,7 @@ void Advise::State::add_programs() {
     auto equal = changed_program();
     if (equal->make_ranks_equal() > 0) {
         trial.work = equal;
-        add(Family::balance, Takes::change_of_code, "the same work for each rank, at most",
+        add(Family::balance, Takes::change_of_code, "the same work for each rank",
             "divide the data anew, sennit_balance.h, or sennit run --pool", "data that move",
             trial);
     } else {
@@ -299,7 +305,7 @@ void Advise::State::add_programs() {
     for (const auto cost : {&sim::Machine::create, &sim::Machine::depend, &sim::Machine::schedule})
         trial.machine.*cost /= kLargerTasks;
     add(Family::size, Takes::change_of_code,
-        fmt::format("tasks {:.0f} times as large, at most", kLargerTasks),
+        fmt::format("tasks {:.0f} times as large", kLargerTasks),
         "larger blocks, or taskloop grainsize(...)", "less can run at once", trial);
 }
 
@@ -324,6 +330,8 @@ void Advise::State::simulate() {
     setting.choice = sim::parse_choice(base.policy, base.order);
     replayed = seconds(sim::simulate(*recorded, setting).time);
     base_times = times_of(base);
+    if (*std::min_element(base_times.begin(), base_times.end()) <= 0)
+        fail("{}: the tasks of this trace take no time", folder);
     for (Change &change : changes) {
         const std::vector<double> times = times_of(change.trial);
         std::vector<double> gains;
@@ -340,7 +348,7 @@ void Advise::State::simulate() {
 // Of the replay from what was recorded, as a share of that.
 double Advise::State::distance() const {
     const double was = recorded->recorded_seconds();
-    return was > 0 ? replayed / was - 1 : 0;
+    return was > 0 ? replayed / was - 1 : kUnknown;
 }
 
 const char *Advise::State::confidence(const Change &change) const {
@@ -359,25 +367,27 @@ bool helps(const Change &change) {
 // The best first. Of a family the one that takes least, if no other gains noticeably more.
 std::vector<const Change *> Advise::State::advice() const {
     std::vector<const Change *> best;
-    for (const Change &change : changes) {
-        if (!helps(change))
+    for (const Change &first : changes) { // the best of its family, if none of it is there yet
+        const auto is_kin = [&](const Change *other) { return other->family == first.family; };
+        if (!helps(first) || std::find_if(best.begin(), best.end(), is_kin) != best.end())
             continue;
-        const auto same = std::find_if(best.begin(), best.end(), [&](const Change *other) {
-            return other->family == change.family;
-        });
-        if (same == best.end())
-            best.push_back(&change);
-        else if (change.number < (*same)->number && change.gain + kWorthAdvice > (*same)->gain)
-            *same = &change;
+        const Change *cheapest = &first;
+        for (const Change &other : changes)
+            if (helps(other) && is_kin(&other) && other.number < cheapest->number &&
+                other.gain + kWorthAdvice > first.gain)
+                cheapest = &other;
+        best.push_back(cheapest);
     }
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Change *a, const Change *b) { return a->gain > b->gain; });
     best.resize(std::min(best.size(), kMostAdvice));
     return best;
 }
 
 void Advise::State::print() const {
-    fmt::print("{}: {} ranks, {:.0f} threads each, policy {}, {} tasks, {} messages\n", folder,
-               recorded->ranks(), machine.threads, recorded->policy(), recorded->tasks(),
-               recorded->messages());
+    fmt::print("{}: {} ranks, {:.0f} threads each, policy {}, {} tasks, {} messages\n",
+               printable(folder), recorded->ranks(), machine.threads, recorded->policy(),
+               recorded->tasks(), recorded->messages());
     fmt::print("recorded {:.4f} s, replayed {:.4f} s ({})", recorded->recorded_seconds(), replayed,
                signed_percent(distance()));
     if (std::abs(distance()) > kStillUseful)
@@ -395,7 +405,7 @@ void Advise::State::print() const {
     };
     const std::vector<const Change *> best = advice();
     if (best.empty())
-        fmt::print("Nothing that was tried makes this run more than {:.0f}% shorter.\n",
+        fmt::print("Nothing that was tried makes this run surely more than {:.0f}% shorter.\n",
                    100 * kWorthAdvice);
     else
         fmt::print("What helps most, each by itself:\n");
