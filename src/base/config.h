@@ -57,6 +57,9 @@
 #define SENNIT_UNTIED_TASKS(WORD)                                                                  \
     WORD(stay, "stay")                                                                             \
     WORD(anywhere, "anywhere")
+#define SENNIT_THREADSETS(WORD)                                                                    \
+    WORD(team, "team")                                                                             \
+    WORD(pool, "pool")
 #define SENNIT_DETACH_PROGRESS(WORD)                                                               \
     WORD(polling, "polling")                                                                       \
     WORD(progress, "progress")
@@ -119,6 +122,7 @@ namespace sennit {
 enum class HangMode : int { SENNIT_ENUMERATORS(SENNIT_HANG_MODES) };
 enum class LibcCalls : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
 enum class UntiedTasks : int { SENNIT_ENUMERATORS(SENNIT_UNTIED_TASKS) };
+enum class Threadset : int { SENNIT_ENUMERATORS(SENNIT_THREADSETS) };
 enum class Policy : int { SENNIT_ENUMERATORS(SENNIT_POLICIES) };
 enum class Order : int { SENNIT_ENUMERATORS(SENNIT_ORDERS) };
 

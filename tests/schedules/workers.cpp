@@ -9,6 +9,7 @@
 #include "openmp/team/team.h"
 #include "openmp/team/virtual_team.h"
 #include "tasks/task/accounts.h"
+#include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
 #include "tasks/task/priorities.h"
 #include "tasks/trace/trace.h"
@@ -162,6 +163,9 @@ task::Observer *task::detail::g_observer = nullptr;
 void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void task::Linking::add(const DependNode &) {}
 void task::Linking::finish() {}
+task::Others *task::others() {
+    return nullptr; // no free agents
+}
 void task::note_left_children(const void *) {}
 void task::vertex_starts(Task &) {}
 void task::task_ended(Task &) {}

@@ -4,6 +4,7 @@
 #include "openmp/kmp/tasks.h"
 
 #include "openmp/sync/regions.h"
+#include "openmp/team/free_agents.h"
 #include "openmp/team/league.h"
 #include "openmp/team/region_events.h"
 
@@ -114,6 +115,8 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
     spec.entry = reinterpret_cast<void *>(entry);
     spec.flags = translate(static_cast<std::uint32_t>(flags)) | Task::kNests;
     spec.room = shareds_at + shareds_size;
+    if (SENNIT_UNLIKELY(flags & kmp::kFreeAgentEligible) && omp::have_free_agents())
+        spec.flags |= Task::kOffered;
     Task &task = kmp::make_task(worker, spec, static_cast<std::uint32_t>(flags));
     auto *made = static_cast<KmpTask *>(task.payload());
     made->shareds = shareds_size ? reinterpret_cast<char *>(made) + shareds_at : nullptr;

@@ -15,6 +15,7 @@
 #include "openmp/kmp/kmp.h"
 #include "openmp/ompt/tool.h"
 #include "openmp/sync/sync.h"
+#include "openmp/team/free_agents.h"
 #include "openmp/team/placement.h"
 #include "openmp/team/team.h"
 #include "tasks/fiber/stack.h"
@@ -162,6 +163,8 @@ void see_loaded_objects() {
         omp::let_regions_differ();
     task::observer_setup();
     ompt::setup();
+    if (config().threadset == Threadset::pool)
+        omp::offer_all_tasks();
     runtime::statistics_setup();
     runtime::g_process.watch.start(runtime::kHangRegions, runtime::kHangNames);
     pthread::leave_alone(runtime::passes_messages); // src/mpi suspends no task inside of them

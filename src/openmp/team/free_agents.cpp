@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <new>
+#include <utility>
 
 namespace sennit::omp {
 namespace {
@@ -29,6 +30,12 @@ class FreeAgents {
                 return false;
         while (!busy_.compare_exchange_weak(busy, busy + 1, std::memory_order_relaxed));
         return true;
+    }
+    // Agents and the threads of regions are no more than the processors, also with one more. Where
+    // processes share the cores, it will have to get one.
+    bool room_for_one() const {
+        return sched::shares_cores() ||
+               sched::processors_for(active_threads() + busy_.load(std::memory_order_relaxed) + 1);
     }
     void give_back() { busy_.fetch_sub(1, std::memory_order_relaxed); }
     // Agents that go on are no more than there are processors beside the teams' threads. False: the
@@ -67,13 +74,22 @@ Member &agent_at(const sched::Worker &worker) {
     return agents.member(i);
 }
 
-// A task of the team that any agent may run, from the queues of the team's threads.
-Task *take_offered(const Team &team) {
+// A task of the team that any agent may run, from the queues of the team's threads: the one that
+// they would run next. Where a policy orders them, a queue is that of a NUMA domain, the agent's
+// own first.
+Task *take_offered(const Team &team, int near) {
     if (!team.has_tasks.load(std::memory_order_relaxed))
         return nullptr;
     const auto is_offered = [](const sched::Item *item) {
         return static_cast<const Task *>(item)->is(Task::kOffered);
     };
+    if (sched::ordered()) {
+        const int domains = sched::machine().domains;
+        for (int i = 0; i < domains; ++i)
+            if (sched::Item *const item = team.queues[(near + i) % domains].take_if(is_offered))
+                return static_cast<Task *>(item);
+        return nullptr;
+    }
     for (int i = 0; i < team.size; ++i)
         if (sched::Item *const item =
                 team.slots[i]->queue.steal_if(sched::ReadyQueue::End::back, is_offered))
@@ -87,10 +103,8 @@ void invite(sched::Worker &worker, Team &agents, Task &task) {
                            make_spawned(worker, agents, {visit, &task, nullptr, nullptr, {}}));
 }
 
-// The body of a carrier.
-void visit(void *argument) {
-    auto *task = static_cast<Task *>(argument);
-    auto &team = *static_cast<Team *>(task->team);
+// `task`, if it is not null, and others of the team.
+void run_tasks_of(Team &team, Task *task) {
     sched::Worker &worker = *sched::Worker::self();
     // A worker that looks for work does so in the slot where it was last. That may be the guest of
     // another task, which rests now, and is gone before this task ends.
@@ -104,34 +118,71 @@ void visit(void *argument) {
     guest.control = agent.control;
     guest.implicit.team = &team;
     guest.implicit.tool = &guest.record;
+    const int near = agent.near_domain();
     bool stays = true;
-    do {
+    while (task || (stays && (task = take_offered(team, near)))) {
         fiber::set_fp_control(agent.control);
-        task::run_beyond_team(worker, guest, *task);
+        task::run_beyond_team(worker, guest, *std::exchange(task, nullptr));
         if (sched::shares_cores())
             stays = worker.seat.has_core() && !worker.seat.is_to_leave();
         else if (!g_agents.may_go_on())
             return team.leave();
-    } while (stays && (task = take_offered(team)));
+    }
     // Where its core is wanted, it comes back with another one. The team may be gone after leave().
-    if (!stays && worker.seat.has_core() && (task = take_offered(team)))
+    if (!stays && worker.seat.has_core() && (task = take_offered(team, near)))
         return invite(worker, *agent.team, *task);
     team.leave();
     g_agents.give_back();
 }
 
-bool offer(sched::Worker &worker, Task &task) {
-    Team *agents = g_agents.team.now();
-    if (!agents || ompt::on() || in_reduction(task))
-        return false;
-    if (!g_agents.take_one(*agents)) {
-        task.flags |= Task::kOffered;
-        return false;
-    }
-    task.team->visit();
-    invite(worker, *agents, task);
-    return true;
+// The body of a carrier that was given a task, and of one that was not.
+void visit(void *argument) {
+    auto *task = static_cast<Task *>(argument);
+    run_tasks_of(*static_cast<Team *>(task->team), task);
 }
+void look_in(void *argument) {
+    run_tasks_of(*static_cast<Team *>(argument), nullptr);
+}
+
+// A visit is counted in the team before the task is in a queue: until then the task keeps the team,
+// from then on the visit does, up to leave(). A visit that finds no task leaves.
+// Nobody waits for an agent. A task for which none is idle is in its team's queue as any other, and
+// its push has woken a thread of the team. A visit that goes on may find it, too.
+// A task that is suspended on an agent keeps its carrier's fiber and so `guest` in it. The carrier
+// is tied to the agent: the task is resumed there, and the agent counts as busy until it ends. Only
+// parts of an untied task that the compiler cut go back to the team's queue.
+class Agents : public task::Others {
+  public:
+    bool may_run(const Task &fresh) override {
+        // Where untied tasks may go on on any thread of their team, they stay in it.
+        const bool roams = fresh.is(Task::kUntied) && config().untied == UntiedTasks::anywhere;
+        return have_free_agents() && !ompt::on() && !roams && !in_reduction(fresh);
+    }
+    bool take(sched::Worker &worker, Task &fresh) override {
+        // Where the program itself offers a task, it may count on an agent.
+        const bool asked = config().threadset == Threadset::team;
+        if (!(asked ? comes(*fresh.team) : may_visit(*fresh.team)))
+            return false;
+        invite(worker, *g_agents.team.now(), fresh);
+        return true;
+    }
+    bool may_visit(sched::Group &team) override { return g_agents.room_for_one() && comes(team); }
+    void start_visit(sched::Worker &worker, sched::Group &team) override {
+        task::submit_elsewhere(
+            worker, make_spawned(worker, *g_agents.team.now(),
+                                 {look_in, static_cast<Team *>(&team), nullptr, nullptr, {}}));
+    }
+
+  private:
+    static bool comes(sched::Group &team) {
+        const Team *const agents = g_agents.team.now();
+        if (!agents || !g_agents.take_one(*agents))
+            return false;
+        team.visit();
+        return true;
+    }
+};
+constinit Agents g_others;
 
 } // namespace
 
@@ -141,8 +192,13 @@ bool have_free_agents() {
     const long asked = config().free_agents;
     if (!g_agents.team.now_or_make(asked < 0 ? sched::processors() : static_cast<int>(asked)))
         return false;
-    task::let_others_run(offer);
+    task::let_others_run(g_others);
     return true;
+}
+
+void offer_all_tasks() {
+    task::offer_all_tasks();
+    task::let_others_run(g_others); // they come with the first task
 }
 
 void free_agents_after_fork_in_child() {

@@ -30,6 +30,8 @@ inline bool is_free_agent(const sched::Slot &slot) {
 // Start the free agents if they do not exist yet. False: there are no threads for them.
 bool have_free_agents();
 void free_agents_after_fork_in_child();
+// SENNIT_THREADSET=pool: every task is for them, too.
+void offer_all_tasks();
 
 // Teams without a region. Their threads serve a queue of independent tasks: those that are spawned
 // through sennit.h, and the carriers of free agents.

@@ -67,7 +67,7 @@ void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item) {
 void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
     sched::Slot *const slot = worker.slot;
     Task *const self = worker.task;
-    execute(worker, guest, task, Then::queue);
+    execute(worker, guest, task, Then::next); // one that it releases: the caller looks for it
     worker.slot = slot;
     worker.task = self;
     if (observed::by(observed::kAccounts))
@@ -129,9 +129,7 @@ void detail::run_again(sched::Worker &worker, Task &task) {
 // The end of a task. Its successors, its parent, its taskgroup and its team learn of it. Its memory
 // is freed when nobody points to it any more.
 
-void make_ready(sched::Worker *worker, Task &task, Then then) {
-    SENNIT_ASSERT(task.state.step(TaskState::ready));
-    trace::task_ready(task.trace_id);
+static void push_ready(sched::Worker *worker, Task &task, Then then) {
     if (sched::Slot *slot = slot_in(worker, task.team)) {
         if (then == Then::next)
             worker->push_next(*slot, &task);
@@ -140,6 +138,26 @@ void make_ready(sched::Worker *worker, Task &task, Then then) {
     } else {
         sched::push_foreign(*task.team, &task);
     }
+}
+
+// With a trace, or free agents. The next task of a worker is for itself; of any other that may
+// leave its team, they are told.
+static SENNIT_COLD void observed_ready(sched::Worker *worker, Task &task, Then then) {
+    trace::task_ready(task.trace_id);
+    Others *const they = task.is(Task::kOffered) && then == Then::queue ? others() : nullptr;
+    sched::Worker *const self = sched::Worker::self();
+    sched::Group &team = *task.team; // the task may be gone after the push
+    const bool visited = they && self && they->may_visit(team);
+    push_ready(worker, task, then);
+    if (visited)
+        they->start_visit(*self, team);
+}
+
+void make_ready(sched::Worker *worker, Task &task, Then then) {
+    SENNIT_ASSERT(task.state.step(TaskState::ready));
+    if (observed::by(observed::kTrace | observed::kFreeAgents))
+        return observed_ready(worker, task, then);
+    push_ready(worker, task, then);
 }
 
 void make_ready_last(Task &task) {

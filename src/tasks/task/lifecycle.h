@@ -28,6 +28,8 @@ namespace sennit::task {
 // With free agents: does the task that makes `fresh` run on a worker that is no thread of its team?
 // Then it is counted for the team here: the team does not see what the worker's slot counts.
 bool made_by_guest(sched::Worker &worker, Task &fresh);
+// The others that run tasks of any team; null: there are none.
+Others *others();
 
 // ---- depend.cpp -----------------------------------------------------------------------------
 

@@ -110,27 +110,80 @@ SENNIT_COLD bool made_by_guest(sched::Worker &worker, Task &fresh) {
 
 namespace {
 
-std::atomic<Offer> g_offer{nullptr};
+std::atomic<Others *> g_others{nullptr};
+std::atomic<bool> g_offers_all{false};
 
-SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
-    if (!made_by_guest(worker, fresh)) {
-        // An untied task may come back to the queue of the thread that runs it.
-        const Offer offer = g_offer.load(std::memory_order_acquire);
-        return offer && worker.task->is(Task::kOffers) && count == 0 && !fresh.is(Task::kUntied) &&
-               !worker.slot->outside && !sched::ordered() && offer(worker, fresh);
-    }
+// Mark it, before anybody else knows it.
+bool is_offered(Task &fresh, bool asked, bool outside) {
+    Others *const they = others();
+    const bool offered =
+        (asked || fresh.is(Task::kOffered) || g_offers_all.load(std::memory_order_relaxed)) &&
+        !outside && they && they->may_run(fresh);
+    fresh.flags = offered ? fresh.flags | Task::kOffered : fresh.flags & ~Task::kOffered;
+    return offered;
+}
+
+// To the queue of its team, where others are told of it.
+template <class Push>
+void push_offered(sched::Worker &worker, Task &fresh, Push push) {
+    sched::Group &team = *fresh.team; // the task may be gone after the push
+    Others &they = *others();
+    const bool visited = they.may_visit(team);
+    push(fresh);
+    if (visited)
+        they.start_visit(worker, team);
+}
+
+// With dependences, or where a policy orders tasks, all go through the queue: so they keep the
+// order.
+void submit_offered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    const bool propagates = sched::ordered() && sched::rules().propagates();
     if (sched::ordered())
         give_priority(fresh, count);
-    if (count == 0 || link(worker, fresh, depends, count))
+    if (count == 0 || link(worker, fresh, depends, count, propagates))
+        push_offered(worker, fresh, [&](Task &task) { push_new(worker, task); });
+    wait_for_window(worker);
+}
+
+void submit_of_guest(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    const bool offered = is_offered(fresh, worker.task->is(Task::kOffers), false);
+    if (sched::ordered())
+        give_priority(fresh, count);
+    if (count > 0 && !link(worker, fresh, depends, count))
+        return;
+    if (offered)
+        push_offered(worker, fresh, push_new_elsewhere);
+    else
         push_new_elsewhere(fresh);
+}
+
+// With free agents: true if the task is on its way.
+SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    if (made_by_guest(worker, fresh)) {
+        submit_of_guest(worker, fresh, depends, count);
+        return true;
+    }
+    if (!is_offered(fresh, worker.task->is(Task::kOffers), worker.slot->outside))
+        return false;
+    if (count == 0 && !sched::ordered())
+        return others()->take(worker, fresh);
+    submit_offered(worker, fresh, depends, count);
     return true;
 }
 
 } // namespace
 
-void let_others_run(Offer offer) {
-    g_offer.store(offer, std::memory_order_release);
+Others *others() {
+    return g_others.load(std::memory_order_acquire);
+}
+
+void let_others_run(Others &others) {
+    g_others.store(&others, std::memory_order_release);
     observed::set(observed::kFreeAgents);
+}
+
+void offer_all_tasks() {
+    g_offers_all.store(true, std::memory_order_relaxed);
 }
 
 // ---- any task -------------------------------------------------------------------------------
@@ -170,6 +223,26 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
     worker.slot = &slot;
 }
 
+// A part of an offered task is offered, too.
+static SENNIT_COLD bool sibling_given_away(sched::Worker &worker, const Task &self, Task &fresh) {
+    const bool offered = is_offered(fresh, self.is(Task::kOffered), false);
+    if (!made_by_guest(worker, fresh)) {
+        if (!offered)
+            return false;
+        if (sched::ordered())
+            give_priority(fresh, 0);
+        push_offered(worker, fresh, [&](Task &task) { push_new(worker, task); });
+        return true;
+    }
+    if (sched::ordered())
+        give_priority(fresh, 0);
+    if (offered)
+        push_offered(worker, fresh, push_new_elsewhere);
+    else
+        push_new_elsewhere(fresh);
+    return true;
+}
+
 void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     fresh.parent = self.parent;
     fresh.taskgroup = self.taskgroup;
@@ -181,8 +254,8 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     count_in_team(worker, fresh);
     if (observed::by_anybody()) {
         observed_creation(worker, fresh, nullptr, 0);
-        if (observed::by(observed::kFreeAgents) && made_by_guest(worker, fresh))
-            return push_new_elsewhere(fresh);
+        if (observed::by(observed::kFreeAgents) && sibling_given_away(worker, self, fresh))
+            return;
     }
     if (sched::ordered())
         give_priority(fresh, 0);

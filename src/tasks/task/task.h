@@ -162,7 +162,7 @@ struct alignas(kCacheLine) Task : sched::Item, sennit_task {
         kOddWaits = 1u << 15,   // of its waits for an unnamed task, see wait_depends_of_next
         kRunsAlways = 1u << 16, // cancelled or not: only its body destroys what was constructed
         kWorksFor = 1u << 17,   // for `account`
-        kOffered = 1u << 18,    // whoever has run another one for the team may take it from a queue
+        kOffered = 1u << 18,    // others than threads of its team may run it: let_others_run()
         kTests = 1u << 19,      // has tested in vain for some time
         kAhead = 1u << 20,   // kUndeferred; deferred for the program: nobody waits for its events
         kPiece = 1u << 21,   // kAhead; a part of its parent's work: their parent is the same
@@ -296,10 +296,25 @@ inline bool throttled(sched::Worker &worker);
 // its children in `pending` (folded).
 void submit_elsewhere(sched::Worker &worker, Task &fresh);
 
-// From now on offer(task) is called for each independent task whose parent has kOffers. If it
-// returns true, it sees to it that run_beyond_team() is called for the task.
-using Offer = bool (*)(sched::Worker &worker, Task &task);
-void let_others_run(Offer offer);
+// Others than threads of a team run its tasks: those with kOffered, and those whose parent has
+// kOffers. They see to it that run_beyond_team() is called for them.
+class Others {
+  public:
+    // May this new task leave its team?
+    virtual bool may_run(const Task &fresh) = 0;
+    // A new task that is ready and in no queue. False: they do not run it now.
+    virtual bool take(sched::Worker &worker, Task &fresh) = 0;
+    // Will one of them look into the queues of the team? If so, start_visit() follows as soon as a
+    // task is there, and until then the team lasts.
+    virtual bool may_visit(sched::Group &team) = 0;
+    virtual void start_visit(sched::Worker &worker, sched::Group &team) = 0;
+
+  protected:
+    ~Others() = default;
+};
+// From now on. With offer_all_tasks(): tasks of any parent.
+void let_others_run(Others &others);
+void offer_all_tasks();
 // On a worker that is no thread of the task's team, within another task. `guest`, where the task
 // runs, is in the caller's group.
 void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task);
