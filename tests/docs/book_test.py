@@ -32,7 +32,7 @@ def pages_in(folder):
 def test_it_has_every_page():
     with tempfile.TemporaryDirectory() as folder:
         pages = pages_in(folder)
-        for path in [*(SOURCE / "docs").rglob("*.md"), *(SOURCE / "include").iterdir(), *(SOURCE / "docs").rglob("*.json")]:
+        for path in [*(SOURCE / "docs").rglob("*.md"), *(SOURCE / "include").rglob("*.*"), *(SOURCE / "docs").rglob("*.json")]:
             name = str(path.relative_to(SOURCE)).removesuffix(".md") + ".md"
             assert (pages / name).exists(), name
         # Each page for users is in the table of contents, in the order of the README.
@@ -55,7 +55,7 @@ def test_results_are_tables():
 
 
 def test_headers_keep_every_declaration_and_comment():
-    for path in (SOURCE / "include").iterdir():
+    for path in (SOURCE / "include").rglob("*.*"):
         page = headers.page_of(path)
         for line in path.read_text().splitlines():
             words = re.sub(r"^(?:/\*| ?\*/?|!)|\*/$", "", line).strip()

@@ -125,15 +125,17 @@ class Book:
             self.put(f"docs/results/{path.name}.md", page_of_results(path))
         self.add_index("docs/results/index.md", "Results", "The tables behind [performance](../performance.md).",
                        {path.name: "; ".join(entry["heading"] for entry in json.loads(path.read_text())[:1]
-                                             if "heading" in entry) for path in files})
+                                             if "heading" in entry) for path in files} |
+                       {path.stem: path.read_text().splitlines()[0].removeprefix("# ")
+                        for path in sorted((self.source / "docs/results").glob("*.md"))})
 
     def add_headers(self):
-        files = sorted((self.source / "include").iterdir())
-        for path in files:
-            self.put(f"include/{path.name}.md", headers.page_of(path))
+        files = {path.relative_to(self.source / "include"): path for path in sorted((self.source / "include").rglob("*.*"))}
+        for name, path in files.items():
+            self.put(f"include/{name}.md", headers.page_of(path))
         self.add_index("include/index.md", "Headers", "What a program may call. [MPI in tasks](../docs/user/mpi.md), [objects]"
                        "(../docs/user/objects.md) and [share a node](../docs/user/node.md) say what for.",
-                       {path.name: headers.summary_of(path) for path in files})
+                       {str(name): headers.summary_of(path) for name, path in files.items()})
 
     def add_sources(self):
         """Those that pages link to."""
