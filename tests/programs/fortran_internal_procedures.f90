@@ -1,4 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
+! build: compiler=gcc
+! build: compiler=clang -- -Wl,-z,execstack # without, Debian 13's linker makes a program that cannot run, bare either
 ! test:
 ! Fortran 2018, 15.6.2.1: an internal procedure that is passed as an argument sees its host's variables.
 ! Compilers call it through code on the host's stack; that works in tasks too. Through a pointer, lest

@@ -7,6 +7,7 @@
  * were used before and on new ones: sennit_nested_function_opened LIBRARY [TASKS]
  */
 #include "sennit_door.h"
+#include <gnu/libc-version.h>
 
 static int (*nested_sum)(int);
 static sennit_task **sleeper;
@@ -63,6 +64,12 @@ static void suspend_and_call(int count, const char *path) {
 
 int main(int argc, char **argv) {
     CHECK(argc > 1);
+    int major = 0, minor = 0;
+    CHECK_EQ(sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor), 2);
+    if (major * 100 + minor >= 241) { /* then dlopen() refuses such a library */
+        puts("nothing to try: this libc opens no library with an executable stack");
+        return 0;
+    }
     const int count = argc > 2 ? atoi(argv[2]) : 100;
     sleeper = calloc((size_t)count + 100, sizeof *sleeper);
     CHECK(sleeper != NULL);
