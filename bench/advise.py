@@ -121,7 +121,7 @@ def main():
           f"{right} of {pairs} are in the measured order.")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": facts, "rounds": options.rounds, "rows": everything, "near": near,
+            json.dump({"machine": facts, "rounds": options.rounds, "rows": everything, "tried": len(everything), "near": near,
                        "pairs": pairs, "pairs_in_order": right}, file, indent=1)
             file.write("\n")
 
