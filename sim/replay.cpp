@@ -346,11 +346,8 @@ class Replay::Reader {
         const auto add = [&](const TaskSpec &what) {
             Piece piece = whole;
             piece.task = what;
-            if (rank.pieces.size() > begin) { // only the first waits for others
-                piece.edges = 0;
-                piece.task.before = 0;
-                piece.task.after_all = false;
-            }
+            if (rank.pieces.size() > begin)
+                piece.wait_for_none();
             rank.pieces.push_back(piece);
         };
         std::stable_sort(stops.begin(), stops.end());

@@ -46,8 +46,8 @@ class Replay final : public Workload {
     // for there are two buffers. Which receives of a function use one buffer, the trace tells: such
     // a one waits for tasks that only compute, and these for the receive before it.
     std::uint64_t add_second_buffers();
-    // Each rank has the mean of all ranks' work, of the whole run: each of its tasks takes longer or
-    // shorter by the same share.
+    // Each rank has the mean of all ranks' work, of the whole run: each of its tasks takes longer
+    // or shorter by the same share.
     std::uint64_t make_ranks_equal();
 
     int ranks() const { return static_cast<int>(ranks_.size()); }
@@ -77,6 +77,13 @@ class Replay final : public Workload {
         TaskSpec task; // without accesses
         std::uint32_t datum = 0;
         std::uint32_t first_edge = 0, edges = 0;
+
+        // Only the first piece of a task waits for others.
+        void wait_for_none() {
+            edges = 0;
+            task.before = 0;
+            task.after_all = false;
+        }
     };
     struct Rank {
         std::vector<Piece> pieces;

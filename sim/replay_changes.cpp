@@ -48,11 +48,8 @@ std::uint64_t Replay::bind_last_calls(const std::string &function) {
                 for (std::size_t i = first; i < task.end; ++i) {
                     Piece piece = old[i];
                     piece.task.part = part;
-                    if (part == Part::bound) { // only the first piece of a task waits for others
-                        piece.edges = 0;
-                        piece.task.before = 0;
-                        piece.task.after_all = false;
-                    }
+                    if (part == Part::bound)
+                        piece.wait_for_none();
                     pieces.push_back(piece);
                 }
             bound += task.end - first;

@@ -80,6 +80,13 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+sim::Setting setting_of(const Trial &trial) {
+    sim::Setting setting;
+    setting.machine = trial.machine;
+    setting.choice = sim::parse_choice(trial.policy, trial.order);
+    return setting;
+}
+
 std::string signed_percent(double share) {
     return fmt::format("{:+.1f}%", 100 * share);
 }
@@ -255,16 +262,12 @@ void Advise::State::add_machines() {
 }
 
 void Advise::State::add_programs() {
-    std::vector<std::string> functions = recorded->functions();
     auto every = changed_program();
-    std::uint64_t calls = 0;
     std::size_t callers = 0;
-    for (const std::string &function : functions) {
-        const std::uint64_t bound = every->bind_last_calls(function);
-        if (bound == 0)
+    for (const std::string &function : recorded->functions()) {
+        if (every->bind_last_calls(function) == 0)
             continue;
         ++callers;
-        calls += bound;
         auto one = changed_program();
         one->bind_last_calls(function);
         Trial trial = base;
@@ -280,7 +283,7 @@ void Advise::State::add_programs() {
             fmt::format("no thread waits in the last call of a task ({} functions)", callers),
             "compile the program with sennit cc", "", trial);
     }
-    if (calls == 0)
+    if (callers == 0)
         left_out.emplace_back("last calls of tasks: none waits in MPI");
 
     auto buffers = changed_program();
@@ -313,11 +316,9 @@ void Advise::State::add_programs() {
 std::vector<double> Advise::State::times_of(const Trial &trial) const {
     std::vector<double> times;
     for (std::uint64_t seed = 1; seed <= kRepeats; ++seed) {
-        sim::Setting setting;
-        setting.machine = trial.machine;
+        sim::Setting setting = setting_of(trial);
         if (app->count("--noise") == 0)
             setting.machine.noise = kChance;
-        setting.choice = sim::parse_choice(trial.policy, trial.order);
         setting.seed = seed;
         times.push_back(seconds(sim::simulate(*trial.work, setting).time));
     }
@@ -325,10 +326,7 @@ std::vector<double> Advise::State::times_of(const Trial &trial) const {
 }
 
 void Advise::State::simulate() {
-    sim::Setting setting;
-    setting.machine = base.machine;
-    setting.choice = sim::parse_choice(base.policy, base.order);
-    replayed = seconds(sim::simulate(*recorded, setting).time);
+    replayed = seconds(sim::simulate(*recorded, setting_of(base)).time);
     base_times = times_of(base);
     if (*std::min_element(base_times.begin(), base_times.end()) <= 0)
         fail("{}: the tasks of this trace take no time", folder);
@@ -467,9 +465,7 @@ void Advise::State::write_html() const {
             std::filesystem::path(scratch.path()) / std::to_string(runs.size());
         sim::TraceWriter writer(to, trial.machine,
                                 {"sennit advise", trial.policy, trial.work->functions()});
-        sim::Setting setting;
-        setting.machine = trial.machine;
-        setting.choice = sim::parse_choice(trial.policy, trial.order);
+        sim::Setting setting = setting_of(trial);
         setting.recorder = &writer;
         writer.finish(sim::simulate(*trial.work, setting).time);
         runs.push_back({title, trace::read_job(to), {}});
