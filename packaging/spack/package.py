@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A recipe for Spack 1.0 and later: put it into packages/sennit/ of a repository of yours (`spack repo create`).
+# A recipe for Spack 1.0 and later: put it into packages/sennit/ of a repository of yours (`spack repo create`), and name
+# a clone: `spack develop --path FOLDER sennit@main`, in an environment.
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *
@@ -49,4 +50,4 @@ class Sennit(CMakePackage):
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def check_install(self):
-        Executable(self.prefix.bin.sennit)("doctor")
+        Executable(self.prefix.bin.sennit)("run", "-n", "2", "hostname")

@@ -95,6 +95,15 @@ def test_without_a_word_it_is_release_without_tests():
         assert f"-o {name} " in plan, name
 
 
+def test_a_package_manager_may_say_where_libraries_are():
+    """As Spack does. The stub has no dynamic section: CMake would find no RPATH to change, and not install it."""
+    with configured("-DCMAKE_INSTALL_RPATH=/opt/some/lib", "-DCMAKE_INSTALL_RPATH_USE_LINK_PATH=ON") as build:
+        assert build.done.returncode == 0, build.said
+        with open(os.path.join(build.folder, "cmake_install.cmake"), encoding="utf-8") as file:
+            changed = re.findall(r"file\(RPATH_CHANGE\s+FILE \"[^\"]*/([^\"/]+)\"", file.read())
+    assert "sennit" in changed and "sennit-stub" not in changed, changed
+
+
 def test_an_mpi_is_what_its_header_says():
     """One MPI each under the name `mpicc`: in PATH, in MPI_HOME, by SENNIT_MPI. A name says nothing."""
     for mpi, wrapper in WRAPPERS.items():
