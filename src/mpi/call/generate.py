@@ -250,7 +250,8 @@ class Call:
             whole = self.call("Win_flush", self.names) if "rank" in self.names else f"flush_targets(win, SENNIT_BARE({self.name}))"
             yield f"int bare_for_task() const {{ return {whole}; }}"
         if self.base in ("Win_lock", "Win_lock_all"):
-            yield "bool is_local() const { return (assert & MPI_MODE_NOCHECK) != 0; }"
+            mode = self.names[-2] # in front of the window: `assert`, and in Open MPI 5 `mpi_assert`
+            yield f"bool is_local() const {{ return ({mode} & MPI_MODE_NOCHECK) != 0; }}"
         status = self.argument("status")
         if self.kind in ("start", "collective"):
             arguments = [n for n in self.names if n != status] + ["request"]
