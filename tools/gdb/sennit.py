@@ -24,12 +24,10 @@ import gdb.unwinder
 
 NAMESPACE = "sennit::sched::(anonymous namespace)::"
 
-# Where jump_fcontext leaves the registers of a flow of control that it switched away from
-# (src/tasks/fiber/context.h), by architecture: offsets from the saved stack pointer, and its size.
-SAVED_REGISTERS = {
-    "i386:x86-64": ({"r12": 0x08, "r13": 0x10, "r14": 0x18, "r15": 0x20, "rbx": 0x28, "rbp": 0x30,
-                     "rip": 0x38}, "rsp", 0x40),
-}
+# Which registers jump_fcontext leaves below each other, the last one at the return address, when it
+# switches away from a flow of control (src/tasks/fiber/context.h); by architecture.
+SAVED_REGISTERS = {"i386:x86-64": ("r12", "r13", "r14", "r15", "rbx", "rbp", "rip")}
+LOWERS_STACK = re.compile(rb"\x48\x8d\x64\x24(.)", re.DOTALL)  # lea -N(%rsp),%rsp
 
 TASK_IMPLICIT, TASK_INITIAL, TASK_SPAWNED = 1 << 0, 1 << 1, 1 << 7  # Task::Flag
 
@@ -251,6 +249,17 @@ def library_name(address):
     return gdb.solib_name(address) or (ENTERED.name_of(address) if ENTERED else None)
 
 
+@functools.lru_cache(maxsize=None)
+def size_below_return_address():
+    """How far jump_fcontext lowers the stack pointer: that of Boost 1.83 keeps a word more than that of 1.74."""
+    try:
+        start = int(gdb.parse_and_eval("(unsigned long)&jump_fcontext"))
+        found = LOWERS_STACK.search(gdb.selected_inferior().read_memory(start, 16).tobytes())
+    except gdb.error:
+        found = None
+    return 256 - found[1][0] if found else 0x38
+
+
 class Switched(gdb.unwinder.Unwinder):
     """Makes a suspended stack the caller of the innermost frame of the selected thread."""
 
@@ -262,13 +271,11 @@ class Switched(gdb.unwinder.Unwinder):
     def __call__(self, frame):
         if self.stack is None:
             return None
-        layout = SAVED_REGISTERS.get(frame.architecture().name())
-        if layout is None:
+        registers = SAVED_REGISTERS.get(frame.architecture().name())
+        if registers is None:
             return None
-        registers, sp_name, size = layout
-        pc_name = "rip"
-        sp = int(frame.read_register(sp_name))
-        pc = int(frame.read_register(pc_name))
+        sp = int(frame.read_register("rsp"))
+        pc = int(frame.read_register("rip"))
         if (sp, pc) != self.innermost:
             return None
 
@@ -278,10 +285,10 @@ class Switched(gdb.unwinder.Unwinder):
                 self.pc = gdb.Value(pc)
         unwound = frame.create_unwind_info(Id())
         word = gdb.lookup_type("unsigned long")
-        for name, offset in registers.items():
-            value = gdb.Value(self.stack + offset).cast(word.pointer()).dereference()
-            unwound.add_saved_register(name, value)
-        unwound.add_saved_register(sp_name, gdb.Value(self.stack + size).cast(word))
+        end = self.stack + size_below_return_address() + 8
+        for name, address in zip(registers, range(end - 8 * len(registers), end, 8)):
+            unwound.add_saved_register(name, gdb.Value(address).cast(word.pointer()).dereference())
+        unwound.add_saved_register("rsp", gdb.Value(end).cast(word))
         return unwound
 
 
