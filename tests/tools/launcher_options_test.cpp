@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/launcher_options.h"
+#include "launch/mpiexec.h"
 
 #include "support.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 namespace sennit::tool {
@@ -86,6 +88,23 @@ TEST(LauncherOptions, OfWhichLauncherIsSaidByItsVersion) {
     EXPECT_EQ(launcher_from_version("mpiexec (OpenRTE) 4.1.4"), Launcher::orterun);
     EXPECT_EQ(launcher_from_version("mpiexec (Open MPI) 5.0.11"), Launcher::prrte);
     EXPECT_EQ(launcher_from_version("something else"), std::nullopt);
+}
+
+// docs/mpi-faults.md says why. What the user has set stays.
+TEST(LaunchCommand, OfSeveralProgramsOpenMpi5ReadsNoFilesOfPmix) {
+    const auto has_none = [](Launcher launcher, std::size_t programs) {
+        const std::vector<Launch> all(programs, Launch{1, {"./app"}, {}});
+        const Words line = compose_launch({MpiKind::openmpi, launcher, "/x/mpiexec", ""}, all);
+        const auto at = std::find(line.begin(), line.end(), "PMIX_MCA_mca_base_param_files=none");
+        return at != line.end() && at < std::find(line.begin(), line.end(), "/x/mpiexec");
+    };
+    unsetenv("PMIX_MCA_mca_base_param_files");
+    EXPECT_TRUE(has_none(Launcher::prrte, 2));
+    EXPECT_FALSE(has_none(Launcher::prrte, 1));
+    EXPECT_FALSE(has_none(Launcher::orterun, 2));
+    setenv("PMIX_MCA_mca_base_param_files", "mine", 1);
+    EXPECT_FALSE(has_none(Launcher::prrte, 2));
+    unsetenv("PMIX_MCA_mca_base_param_files");
 }
 
 } // namespace

@@ -319,6 +319,15 @@ void add_options(std::vector<std::string> &line, std::vector<std::string> &varia
     }
 }
 
+// A fault of PMIx 5: mpiexec crashes when it starts several programs, if a file of PMIx's
+// parameters has one whose name Open MPI knows, too. Debian 13 has such a file. So none is read
+// then.
+constexpr const char *pmix_files = "PMIX_MCA_mca_base_param_files";
+
+bool may_crash_of_pmix_files(const Mpiexec &mpiexec, const std::vector<Launch> &programs) {
+    return mpiexec.launcher == Launcher::prrte && programs.size() > 1 && !std::getenv(pmix_files);
+}
+
 } // namespace
 
 std::vector<std::string> compose_launch(const Mpiexec &mpiexec,
@@ -329,6 +338,8 @@ std::vector<std::string> compose_launch(const Mpiexec &mpiexec,
         add_for_hydra(line, programs);
     else
         add_for_openmpi(line, mpiexec.path, programs);
+    if (may_crash_of_pmix_files(mpiexec, programs))
+        variables.push_back(fmt::format("{}=none", pmix_files));
     if (!any_has(programs, LauncherEffect::binds))
         for (const std::string &word : binding_nothing(mpiexec.launcher))
             line.push_back(word);
