@@ -129,8 +129,7 @@ class Reader:
         for name in ("mpicc", "mpicxx", "mpif90", "mpiexec"):
             (tools / name).write_text(f'#!/bin/sh\nexec {shutil.which(f"{name}.{mpi}")} "$@"\n')
             (tools / name).chmod(0o755)
-        self.settings = {**os.environ, "PATH": f"{tools}:{BUILD / 'bin'}:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        self.settings = {**os.environ, **harness.BARE_OPENMPI, "PATH": f"{tools}:{BUILD / 'bin'}:{os.environ['PATH']}",
                          "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
         subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix], check=True, stdout=subprocess.DEVNULL)
         self.programs = self.folder / "programs"

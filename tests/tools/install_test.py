@@ -13,14 +13,12 @@ import sys
 import tempfile
 
 import harness
-from harness import Running
+from harness import BARE_OPENMPI, Running
 
 CMAKE, BUILD = sys.argv[1:3]
 WRAPPERS = dict(word.split("=", 1) for word in sys.argv[3:])
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "programs", "installed.c")
-# Open MPI's own wants to be asked for this.
-MPIEXEC = {f"OMPI_{name}": "1" for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe")}
 
 
 class Installed:
@@ -120,7 +118,7 @@ def test_its_folder_may_have_a_name_that_the_loader_cannot_take():
             for way in ([], ["--virtual"], ["--virtual=fibers"]):
                 for words in ([sennit, "run", "-n", "2", *way, program],
                               [f"mpiexec.{mpi}", "-n", "2", sennit, "exec", *way, program]):
-                    with Running(words, environment={**settings, **MPIEXEC}) as job:
+                    with Running(words, environment={**settings, **BARE_OPENMPI}) as job:
                         code, out, errors = job.finish()
                     assert code == 0 and out.count(": well") == 2 and not errors, (words, code, out, errors)
         link, = pathlib.Path(places, "sennit", "links").iterdir()
@@ -141,7 +139,7 @@ def test_launchers_by_its_links_start_programs_under_it():
         # What a script asks an MPI's launcher is answered by that.
         for name in ("mpiexec", "mpirun"):
             without, by_shim = (subprocess.run([path, "--version"], capture_output=True, text=True, check=False,
-                                               env={**os.environ, **MPIEXEC, **settings})
+                                               env={**os.environ, **BARE_OPENMPI, **settings})
                                 for path in (shutil.which(name), os.path.join(shims, name)))
             assert by_shim.returncode == 0 and by_shim.stdout == without.stdout, (name, without, by_shim)
 

@@ -254,6 +254,15 @@ def test_the_working_folder_is_gone():
         refused(["run", *way, *ranks(MPIS[0], "exit", "0", "0")], "working folder", prepare=leave)
 
 
+def fails_bare(mpi, prefix):
+    """Does this MPI not start in such an environment, without Sennit?"""
+    done = subprocess.run([*prefix, f"mpiexec.{mpi}", "-n", "1", "true"], capture_output=True, text=True, check=False,
+                          env={**os.environ, **harness.BARE_OPENMPI})
+    if done.returncode != 0:
+        print(f"mpiexec.{mpi} fails bare, too: not tested ({done.stderr.splitlines()[:1]})")
+    return done.returncode != 0
+
+
 def test_much_and_little_environment():
     large = {f"LARGE_{number}": "x" * 100_000 for number in range(12)}
     without = ["env", "-u", "HOME", "-u", "USER", "-u", "TMPDIR"]
@@ -261,6 +270,8 @@ def test_much_and_little_environment():
         computes(["exec", *COMPUTE], prefix=prefix, **more)
         for way, mpi in JOBS:
             code, out, said = finish(["run", *way, *ranks(mpi, "exit", "1", "3")], prefix=prefix, **more)
+            if code == 1 and not out and prefix and fails_bare(mpi, prefix):  # Open MPI 5.0.7 of Debian 13 wants HOME
+                continue
             assert code == 3 and out.count(" pid ") == 2 and not said, (mpi, way, code, out, said)
 
 
