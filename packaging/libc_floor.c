@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,31 @@ uint32_t arc4random(void) {
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         abort();
     return number;
+}
+#endif
+
+#if __GLIBC_PREREQ(2, 38)
+/* What headers for C23 call. Those of C99 do not take numbers such as 0b101, and nobody counts on
+ * it who runs with older ones, too. */
+#define AS_IN_C99(type, name)                                                                      \
+    type c99_##name(const char *text, char **end, int base) __asm__(#name);                        \
+    type __isoc23_##name(const char *text, char **end, int base);                                  \
+    type __isoc23_##name(const char *text, char **end, int base) {                                 \
+        return c99_##name(text, end, base);                                                        \
+    }
+AS_IN_C99(long, strtol)
+AS_IN_C99(long long, strtoll)
+AS_IN_C99(unsigned long, strtoul)
+AS_IN_C99(unsigned long long, strtoull)
+
+int c99_vsscanf(const char *text, const char *format, va_list values) __asm__("__isoc99_vsscanf");
+int __isoc23_sscanf(const char *text, const char *format, ...);
+int __isoc23_sscanf(const char *text, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int found = c99_vsscanf(text, format, values);
+    va_end(values);
+    return found;
 }
 #endif
 
