@@ -53,13 +53,13 @@ class Same(unittest.TestCase):
 
     def test_schedules(self):
         for value in ("dynamic,0", "guided,0", "dynamic,5", "guided", "nonsense", "dynamic,",
-                      "static,0", "guided,2147483648", "auto", "auto,4"):
+                      "static,0", "auto", "auto,4"):
             self.same(OMP_SCHEDULE=value)
 
     def test_schedules_with_a_wrong_size(self):
         if newer_libgomp():
             self.skipTest("since GCC 13 libgomp takes none of it; before, the kind counted")
-        for value in ("static,", "static,1.5", "static;4", "dynamic,1e2", "dynamic,4x", "dynamic 4"):
+        for value in ("static,", "guided,2147483648", "static,1.5", "static;4", "dynamic,1e2", "dynamic,4x", "dynamic 4"):
             self.same(OMP_SCHEDULE=value)
 
     def test_numbers_that_are_too_small(self):

@@ -15,16 +15,19 @@ import harness
 
 SENNIT, MPI, PROGRAMS, SOURCE = sys.argv[1:5]
 RANKS = os.path.join(PROGRAMS, f"ranks.{MPI}")
-COLUMN = {"mpich": 0, "openmpi": 2}[MPI]
+BARE = f"mpiexec.{MPI}"
+VERSION = subprocess.run([BARE, "--version"], capture_output=True, text=True, check=True).stdout
+COLUMN = 0 if MPI == "mpich" else 2 if "OpenRTE" in VERSION else 3
 ROW = re.compile(r'SENNIT_MPIEXEC\((\w+), "([^"]*)", "([^"]*)",\s*' + r'"([^"]*)", ' * 4)
 # A value that is right here for each name of one, or for the option itself.
 VALUES = {"HOST,...": "localhost", "CORES": "1", "CORE,...": "0", "NAME VALUE": "A b", "NAME=VALUE": "A=b",
           "NAME": "HOME", "NAME,...": "HOME,PATH", "FOLDER": "/", "PATTERN": "%r", "RANKS": "4", "RANK": "0",
           "SECONDS": "100", "TIMES": "1", "RANKS:WHAT": "4:node",
           "bind-to": "none", "map-by": "core", "rank-by": "slot", "membind": "none", "gpus-per-proc": "AUTO",
-          "order-nodes": "ascending", "launcher": "fork", "launcher-exec": "/bin/true", "launch-agent": "orted",
+          "order-nodes": "ascending", "launcher": "fork", "launcher-exec": "/bin/true", "launch-agent": "prted" if COLUMN == 3 else "orted",
           "rmk": "user", "iface": "lo", "localhost": "localhost", "nameserver": "localhost:1", "mca": "mpi_warn_on_fork 0",
           "gmca": "mpi_warn_on_fork 0", "report-uri": "-", "report-pid": "-", "personality": "ompi",
+          "display": "map", "output": "tag", "with-ft": "mpi", "runtime-options": "recoverable",
           "mpiexec": {"mpich": "-genvall", "openmpi": "--oversubscribe"}[MPI]}
 # Their meaning needs another machine, a screen, a server.
 NOT_HERE = {"nolocal", "xterm", "ompi-server", "prefix", "preload-files"}
@@ -62,10 +65,22 @@ def test_each_row_is_an_option_of_this_mpiexec():
             option = ("-" if len(name) == 1 else "--") + name
             words = value.split(" ") if " " in values else [value] if values else []
             done = sennit(option, *words, "-n", "1", RANKS, "print", "HOME")
-            assert done.returncode == 0, (option, words, done)
-            assert "file" in name or "rank 0 of 1" in done.stdout, (option, words, done)
-            found += 1
+            well = done.returncode == 0 and ("file" in name or "rank 0 of 1" in done.stdout)
+            assert well or is_broken(call, words), (option, words, done)
+            found += well
     assert found > 40, found
+
+
+def is_broken(call, values):
+    """Does this mpiexec know the option, and start no rank with it, bare, too?"""
+    for at, value in enumerate(values, 1):
+        call = call.replace(f"%{at}", value)
+    done = subprocess.run([BARE, *call.split(), "-n", "1", "echo", "one rank"], capture_output=True, text=True, check=False,
+                          env={**os.environ, **harness.BARE_OPENMPI}, timeout=harness.LIMIT)
+    broken = "one rank" not in done.stdout and not re.search("recogni[sz]ed|unknown", done.stderr)
+    if broken:
+        print(f"{BARE} starts no rank with {call}: {done.stderr.splitlines()[:1]}")
+    return broken
 
 
 def test_what_this_mpiexec_does_not_have_is_one_line():
@@ -130,7 +145,7 @@ def test_a_limit_of_time_ends_the_job():
     done = sennit("--mpi", MPI, "--timeout", "1", "-n", "1", "sh", "-c", "sleep 600")
     assert time.monotonic() - start < harness.LIMIT, done
     if done.returncode == 0 and MPI == "mpich":
-        bare = subprocess.run(["mpiexec.mpich", "-n", "1", "sleep", "600"], capture_output=True, text=True, check=False,
+        bare = subprocess.run([BARE, "-n", "1", "sleep", "600"], capture_output=True, text=True, check=False,
                               env={**os.environ, "MPIEXEC_TIMEOUT": "1"}, timeout=harness.LIMIT)
         assert bare.returncode == 0 and bare.stdout == done.stdout, (done, bare)
         print("mpiexec.mpich calls it success that a job ran out of time, bare, too: its exit code is not tested")

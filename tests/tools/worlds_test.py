@@ -13,6 +13,8 @@ SENNIT, MPI, MPIEXEC, PROGRAMS = sys.argv[1:5]
 RANKS = os.path.join(PROGRAMS, f"ranks.{MPI}")
 OTHER = os.path.join(PROGRAMS, "ranks.openmpi" if MPI == "mpich" else "ranks.mpich")
 PLAIN = os.path.join(PROGRAMS, "pool_works.gcc")
+# Ranks that are bound have other numbers in version 5: those of a program are not below each other.
+OPENMPI = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 
 
 def run(*words, options=("--worlds",), **how):
@@ -85,7 +87,7 @@ def test_another_number_of_ranks_ends_the_job():
 
 def by_mpiexec(worlds, *words, parts=(2, 1)):
     """Three ranks, two of the first program, started by something else."""
-    line = [MPIEXEC, *(["--oversubscribe", "--allow-run-as-root"] if MPI == "openmpi" else [])]
+    line = [MPIEXEC, *(OPENMPI if MPI == "openmpi" else [])]
     for number, ranks in enumerate(parts):
         line += [*([":"] if number else []), "-n", str(ranks), SENNIT, *words, RANKS]
     # Else Debian 13's crashes (docs/mpi-faults.md).

@@ -242,22 +242,23 @@ static void refuse_sets(MPI_Session session) {
 }
 #endif
 
-/* Sessions name the same ranks. */
+/* Sessions name the same ranks. No error is fatal: Open MPI 5.0 raises one in
+ * MPI_Session_get_pset_info that it calls MPI_SUCCESS. */
 static void open_session(void) {
 #ifdef MPI_MAX_PSET_NAME_LEN
     const char *const sets[] = {"mpi://WORLD", "sennit://all", "sennit://world/0"};
     const int sizes[] = {own, all_ranks, number == 0 ? own : all_ranks - own};
     MPI_Session session;
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
     for (int i = 0; i < 3; ++i) {
         MPI_Group group;
         MPI_Info info;
         char text[32] = "";
         int size = 0, length = sizeof text, found = 0;
-        MPI_Group_from_session_pset(session, sets[i], &group);
+        CHECK(MPI_Group_from_session_pset(session, sets[i], &group) == MPI_SUCCESS);
         MPI_Group_size(group, &size);
         CHECK(size == sizes[i]);
-        MPI_Session_get_pset_info(session, sets[i], &info);
+        CHECK(MPI_Session_get_pset_info(session, sets[i], &info) == MPI_SUCCESS);
         MPI_Info_get_string(info, "mpi_size", &length, text, &found);
         CHECK(found && atoi(text) == size);
         MPI_Info_free(&info);
@@ -266,7 +267,7 @@ static void open_session(void) {
     refuse_sets(session);
     int sets_there = 0, length = 0;
     char name[MPI_MAX_PSET_NAME_LEN] = "";
-    MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets_there);
+    CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets_there) == MPI_SUCCESS);
     MPI_Session_get_nth_pset(session, MPI_INFO_NULL, sets_there - 1, &length, name);
     CHECK(length == (int)sizeof "sennit://world/1");
     MPI_Session_get_nth_pset(session, MPI_INFO_NULL, sets_there - 1, &length, name);
