@@ -13,8 +13,6 @@ SENNIT, MPI, MPIEXEC, PROGRAMS = sys.argv[1:5]
 RANKS = os.path.join(PROGRAMS, f"ranks.{MPI}")
 OTHER = os.path.join(PROGRAMS, "ranks.openmpi" if MPI == "mpich" else "ranks.mpich")
 PLAIN = os.path.join(PROGRAMS, "pool_works.gcc")
-# Ranks that are bound have other numbers in version 5: those of a program are not below each other.
-OPENMPI = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 
 
 def run(*words, options=("--worlds",), **how):
@@ -87,11 +85,10 @@ def test_another_number_of_ranks_ends_the_job():
 
 def by_mpiexec(worlds, *words, parts=(2, 1)):
     """Three ranks, two of the first program, started by something else."""
-    line = [MPIEXEC, *(OPENMPI if MPI == "openmpi" else [])]
+    line = [MPIEXEC]
     for number, ranks in enumerate(parts):
         line += [*([":"] if number else []), "-n", str(ranks), SENNIT, *words, RANKS]
-    # Else Debian 13's crashes (docs/mpi-faults.md).
-    return Running(line, environment={"SENNIT_WORLDS": worlds, "PMIX_MCA_mca_base_param_files": "none"})
+    return Running(line, environment={**harness.BARE_OPENMPI, "SENNIT_WORLDS": worlds})
 
 
 def test_another_launcher_is_told_by_the_variable():
