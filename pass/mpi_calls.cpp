@@ -276,7 +276,12 @@ bool keeps_no_pointer(StringRef symbol) {
     const std::string name = mpi_name(symbol);
     if (name.empty() || name == "start" || name == "startall" || keeps_buffer(name))
         return false;
-    return effects_of_mpi(name).known;
+    return effects_of_mpi(name).known ||
+           llvm::StringSwitch<bool>(name) // what sets a program up
+               .Cases("init", "init_thread", "comm_dup", "comm_split", true)
+               .Cases("dims_create", "cart_create", "cart_coords", "cart_rank", "cart_shift", true)
+               .Cases("type_contiguous", "type_vector", "type_commit", true)
+               .Default(false);
 }
 
 bool starts_operation(StringRef symbol) {

@@ -137,10 +137,11 @@ class Transformation : public PassInfoMixin<Transformation> {
         for (Function &function : module)
             if (!function.isDeclaration() && !function.hasOptNone())
                 creators.push_back(&function);
+        Steady steady;
         bool changed = false;
         for (Function *creator : creators) {
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*creator));
-            if (make_tasks_of_waits(*creator, remarks)) {
+            if (make_tasks_of_waits(*creator, steady, remarks)) {
                 functions.invalidate(*creator, PreservedAnalyses::none());
                 changed = true;
             }

@@ -4,7 +4,6 @@
 #include "buffers.h"
 #include "mpi_calls.h"
 
-#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
@@ -71,7 +70,7 @@ bool is_same(const Value *one, const Value *other) {
 
 class Wait {
   public:
-    explicit Wait(CallInst &call) : call_(call) {}
+    Wait(CallInst &call, Steady &steady) : call_(call), steady_(steady) {}
 
     // Are all dependences known?
     bool find_dependences() {
@@ -114,7 +113,7 @@ class Wait {
                 if (!is_send)
                     return found;
             } else if (reason = crossing(*next); !reason.empty()) {
-                refused = nullptr;
+                refused = found.empty() ? exchange_behind(*next) : nullptr;
                 return found;
             }
         }
@@ -191,24 +190,33 @@ class Wait {
     // What the creator does now, and would do before the taskwait then.
     std::string crossing(const Instruction &instruction) const {
         const auto *load = dyn_cast<LoadInst>(&instruction);
-        const bool is_plain =
-            load && load->isSimple() &&
-            is_nobody_elses(getUnderlyingObject(load->getPointerOperand(), 0));
+        if (load && load->isSimple())
+            return steady_.is_steady(*getUnderlyingObject(load->getPointerOperand(), 0),
+                                     *load->getFunction())
+                       ? ""
+                       : "the taskwait is followed by " + described(*load, true) +
+                             ", which a task may have written";
         if (isa<PHINode>(instruction) || instruction.isTerminator() ||
-            (!is_plain && (instruction.mayReadOrWriteMemory() || instruction.mayHaveSideEffects())))
+            instruction.mayReadOrWriteMemory() || instruction.mayHaveSideEffects())
             return "the taskwait is followed by " + described(instruction, true);
         return "";
     }
 
-    // No task that the taskwait waits for can write to it.
-    static bool is_nobody_elses(const Value *object) {
-        if (const auto *global = dyn_cast<GlobalVariable>(object))
-            return global->isConstant();
-        return isa<AllocaInst>(object) &&
-               !PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+    // The next one that no other task or taskwait is in front of.
+    static CallBase *exchange_behind(Instruction &instruction) {
+        for (Instruction *next = &instruction; next; next = next->getNextNonDebugInstruction()) {
+            auto *call = dyn_cast<CallBase>(next);
+            if (call && (point_to_point(*call) || is_exchange(*call)))
+                return is_fortran(*call) ? nullptr : call;
+            if (call && call->getCalledFunction() &&
+                call->getCalledFunction()->getName().starts_with("__kmpc_omp_"))
+                return nullptr;
+        }
+        return nullptr;
     }
 
     CallInst &call_;
+    Steady &steady_;
     SmallVector<Dependence, 4> dependences_;
 };
 
@@ -332,14 +340,14 @@ void make_task(CallInst &wait, ArrayRef<CallBase *> calls) {
 
 } // namespace
 
-bool make_tasks_of_waits(Function &creator, Remarks &remarks) {
+bool make_tasks_of_waits(Function &creator, Steady &steady, Remarks &remarks) {
     SmallVector<CallInst *, 8> waits;
     for (Instruction &instruction : instructions(creator))
         if (CallInst *wait = wait_at(instruction))
             waits.push_back(wait);
     bool changed = false;
     for (CallInst *call : waits) {
-        Wait wait(*call);
+        Wait wait(*call, steady);
         CallBase *refused = nullptr;
         std::string reason;
         if (!wait.find_dependences())

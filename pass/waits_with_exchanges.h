@@ -9,18 +9,20 @@
 // is about: deferred, its calls bound to it.
 //
 // The calls may be one exchange, or several standard sends. Nothing stands between the taskwait and
-// the last of them but what computes their arguments. Each buffer is what a `depend` clause of the
-// taskwait names: so whoever waits for the buffer waits for the message. What is received needs
-// `out` or `inout`.
+// the last of them but what computes their arguments. That is done before the taskwait then, so it
+// reads only what no task can have written meanwhile (steady.h). Each buffer is what a `depend`
+// clause of the taskwait names: so whoever waits for the buffer waits for the message. What is
+// received needs `out` or `inout`.
 #pragma once
 
 #include "remarks.h"
+#include "steady.h"
 
 #include "llvm/IR/Function.h"
 
 namespace sennit::pass {
 
 // Before calls are bound: makes tasks of them. Has the function changed?
-bool make_tasks_of_waits(llvm::Function &creator, Remarks &remarks);
+bool make_tasks_of_waits(llvm::Function &creator, Steady &steady, Remarks &remarks);
 
 } // namespace sennit::pass

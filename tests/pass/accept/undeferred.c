@@ -65,7 +65,7 @@ void sends_what_a_task_has_filled(double *x, int to) {
 #pragma omp task depend(out : x[0])
     x[filled++] = 1;
 #pragma omp taskwait depend(in : x[0])
-    MPI_Send(x, filled, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+    MPI_Send(x, filled, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read of filled (line +0), which a task may have written // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
 }
 
 double waits_and_looks(int from) {
@@ -98,4 +98,33 @@ void calls_last(double *x, int to) {
 #pragma omp task if (0) depend(in : x[0])
     MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task before a call of goes_on (line +1)
     __attribute__((musttail)) return goes_on(x, to);
+}
+
+/* Variables that only main writes, and the region around: what reads them may come before the taskwait. */
+static int neighbour;
+static double *rows[16];
+static MPI_Comm ours;
+void fill(double *x, int n);
+int main(int argc, char **argv) {
+    int last = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &neighbour);
+    MPI_Comm_size(MPI_COMM_WORLD, &last);
+    MPI_Comm_dup(MPI_COMM_WORLD, &ours);
+    neighbour ^= 1;
+    for (int i = 0; i < 16; ++i)
+        rows[i] = blocks[i] + last;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 16; ++i) {
+        double *x = rows[i];
+#pragma omp task depend(out : x[0])
+        fill(x, last);
+#pragma omp taskwait depend(in : x[0])
+        MPI_Send(x, last, MPI_DOUBLE, neighbour, i, ours); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+#pragma omp taskwait depend(in : rows[i][0])
+        MPI_Send(rows[i], 64, MPI_DOUBLE, last - 1, i, ours); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+    }
+    MPI_Finalize();
+    return 0;
 }

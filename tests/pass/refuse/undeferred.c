@@ -57,3 +57,64 @@ void another_buffer(double *x, double *y, int to) {
 #pragma omp taskwait depend(in : x[0])
     MPI_Send(y, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: its buffer is not what the taskwait names // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
 }
+
+/* What a task may write is read when the taskwait is over. */
+extern int others;
+void written_elsewhere(double *x) {
+#pragma omp taskwait depend(in : x[0])
+    MPI_Send(x, 64, MPI_DOUBLE, others, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read of others (line +0), which a task may have written // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+}
+
+void behind_a_pointer(double *x, const int *to) {
+#pragma omp taskwait depend(in : x[0])
+    MPI_Send(x, 64, MPI_DOUBLE, *to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read (line +0), which a task may have written // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+}
+
+void works_in_between(double *x, int to) {
+#pragma omp taskwait depend(in : x[0])
+    touch(x);
+    MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a call of touch (line -1) // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+}
+
+static int by_task, by_thread, by_function, by_address;
+extern int *known_to_others;
+__attribute__((noinline)) static void find(int *peer) {
+    *peer = by_function++;
+}
+int main(void) {
+    int shared_by_task = 0, shared_by_thread = 0, found = 0;
+    by_task = by_thread = by_function = others;
+    known_to_others = &by_address;
+#pragma omp parallel
+    {
+#pragma omp masked
+        by_thread = others;
+#pragma omp critical
+        shared_by_thread += others;
+#pragma omp barrier
+#pragma omp single
+        for (int i = 0; i < 16; ++i) {
+            double *x = blocks[i];
+#pragma omp task depend(out : x[0])
+            {
+                by_task = shared_by_task = i;
+                find(&found);
+            }
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, by_task, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read of by_task (line +0), which a task may have written // missed: the sends of this loop are waited for one by one: a call of __kmpc_omp_task_alloc (line -6)
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, by_thread, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read of by_thread (line +0), which a task may have written
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, by_function, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read of by_function (line +0), which a task may have written
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, by_address, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read of by_address (line +0), which a task may have written
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, shared_by_task, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read (line +0), which a task may have written
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, shared_by_thread, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read (line +0), which a task may have written
+#pragma omp taskwait depend(in : x[0])
+            MPI_Send(x, 64, MPI_DOUBLE, found, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a read (line +0), which a task may have written
+        }
+    }
+    return 0;
+}
