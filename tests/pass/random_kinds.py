@@ -280,10 +280,20 @@ class UndeferredProgram(TaskProgram):
         text = self.directive(self.depend(access, buffers), body)
         # No task: the creator waits for the buffers and exchanges them.
         if re.fullmatch(r"MPI_(Send|Ssend|Recv)\([^;]*;", body) and self.dice.random() < 0.4:
-            text = f"#pragma omp taskwait {self.depend(access, buffers)}\n{body}\n"
+            text = self.told(access, buffers, body)
         if self.dice.random() < 0.3:
             text = text.replace("b[", "fixed[")
         return text + self.behind(buffers[0])
+
+    def told(self, access, buffers, body):
+        """The peer is in a variable that tasks only read, or in one that a task writes for which the taskwait waits."""
+        form, text = self.dice.choice(["", "", "known", "told"]), ""
+        if form == "known":
+            body = body.replace("1 - rank", "known[1 - rank]")
+        elif form == "told":
+            text = f"#pragma omp task {self.depend('inout', buffers)} shared(told)\ntold = 1 - rank;\n"
+            body = body.replace("1 - rank", "told")
+        return f"{text}#pragma omp taskwait {self.depend(access, buffers)}\n{body}\n"
 
     def behind(self, i):
         """What the creator does then, or others."""
@@ -320,7 +330,14 @@ class UndeferredProgram(TaskProgram):
         return between_two(sides if self.dice.random() < 0.5 else sides[::-1], self.dice, self.ranks)
 
     def draw(self):
+        self.static = self.dice.choice(["static ", ""])
         return [self.step() for _ in range(self.dice.randint(2, 14))]
+
+    def text(self, steps):
+        variables = (f"{self.static}int told, known[3];\ntold = -1000;\nfor (int k = 0; k < 3; ++k)\nknown[k] = k + zero;\n"
+                     "#pragma omp task shared(known)\nif (known[2] != 2) abort();\n")
+        end = "" if self.static else "#pragma omp taskwait\n"
+        return f"static void {self.name}(void) {{\n{variables}{body_of(steps, self.ranks)}{end}}}\n"
 
 
 class SerialProgram(Program):
