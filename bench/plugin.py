@@ -179,7 +179,7 @@ def lent_loops(programs, rounds, seed, progress):
                               [row for rows in parts for row in rows]))
 
 
-def instructions(programs, progress):
+def instructions(programs, _rounds, _seed, progress):
     rows = []
     for mode, (function, text) in INSTRUCTIONS.items():
         found = []
@@ -217,12 +217,17 @@ def compile_time(programs, rounds, seed, progress):
                                 f"{100 * (least[True] / least[False] - 1):+.1f}%"]]))
 
 
-def page(build, facts, notes, rounds, seed, progress):
+# The parts of the page, and of the option --rows.
+PARTS = {"latencies": latencies, "cholesky": cholesky, "halo": halo, "lent": lent_loops, "instructions": instructions,
+         "compile": compile_time}
+
+
+def page(build, facts, notes, rounds, seed, progress, names=()):
+    """All parts, or those that are named: under a title of their own, for what it says of the machine holds for them only."""
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(build.resolve(), folder)
-        parts = ["# The compiler plug-in", "\n".join(f"- {name}: {text}" for name, text in facts),
-                 "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
-                 latencies(programs, rounds, seed, progress), cholesky(programs, rounds, seed, progress),
-                 halo(programs, rounds, seed, progress), lent_loops(programs, rounds, seed, progress),
-                 instructions(programs, progress), compile_time(programs, rounds, seed, progress)]
+        parts = ["# The compiler plug-in" + (": " + ", ".join(names) if names else ""),
+                 "\n".join(f"- {name}: {text}" for name, text in facts),
+                 "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split())]
+        parts += [PARTS[name](programs, rounds, seed, progress) for name in names or PARTS]
     return "\n\n".join(part for part in parts if part) + "\n"

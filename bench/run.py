@@ -55,7 +55,7 @@ def parse_arguments():
                         help="beside another program: one busy process a core; also with one thread more than cores")
     parser.add_argument("--before", type=pathlib.Path,
                         help="lib/omp of another build of Sennit, measured in turns with this one; groups omp and suspend")
-    parser.add_argument("--rows", help="only these rows, comma separated")
+    parser.add_argument("--rows", help="only these rows, comma separated; with --groups pass: of " + ", ".join(plugin.PARTS))
     parser.add_argument("--groups", default="omp,suspend,mpi",
                         help="of omp, suspend, mpi (default: all three); or node: more ranks than cores; or pass: the "
                              "compiler plug-in")
@@ -71,6 +71,8 @@ def parse_arguments():
         if getattr(arguments, name) <= 0:
             parser.error(f"--{name.replace('_', '-')} must be positive")
     unknown = set() if arguments.groups in ("node", "pass") else set(arguments.groups.split(",")) - {"omp", "suspend", "mpi"}
+    if arguments.groups == "pass" and set(arguments.rows.split(",") if arguments.rows else ()) - set(plugin.PARTS):
+        parser.error(f"--rows: of {', '.join(plugin.PARTS)}")
     if unknown:
         parser.error(f"no such group: {', '.join(sorted(unknown))}; there are omp, suspend, mpi, and node or pass alone")
     return arguments
@@ -236,7 +238,8 @@ def run(arguments, crossed):
         return finish(arguments, measure_node(arguments, cpus, source))
     if arguments.groups == "pass":
         return finish(arguments, plugin.page(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(),
-                                               arguments.rounds, arguments.seed, progress))
+                                               arguments.rounds, arguments.seed, progress,
+                                               arguments.rows.split(",") if arguments.rows else ()))
     groups = make_groups(arguments, len(cpus))
     present, runtime_facts, notes = present_runtimes(arguments, crossed, arguments.before)
     load = os.getloadavg()[0]
