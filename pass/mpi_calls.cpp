@@ -176,6 +176,13 @@ const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
     return nullptr;
 }
 
+bool calls_mpi(const llvm::Instruction &instruction) {
+    const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    const StringRef name = call ? name_of_call(*call) : "";
+    return call && (is_bound(*call) ||
+                    (name.starts_with_insensitive("mpi_") && effects_of(name).flags != 0));
+}
+
 bool ignores_status(const llvm::Value *status) {
     if (llvm::isa<llvm::ConstantPointerNull>(status) ||
         is_fortran_address(llvm::getUnderlyingObject(status)))

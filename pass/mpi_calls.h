@@ -68,6 +68,9 @@ bool is_bound(const llvm::CallBase &call);
 // The same for one whose request-free form the pass has called instead.
 const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
 
+// May it send, receive or wait?
+bool calls_mpi(const llvm::Instruction &instruction);
+
 // Is it one of MPICH's and Open MPI's addresses that stand for no status: 1 and 0, and variables of
 // mpif.h?
 bool ignores_status(const llvm::Value *status);

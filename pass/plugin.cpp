@@ -151,13 +151,15 @@ class Transformation : public PassInfoMixin<Transformation> {
 
     static bool detach(Module &module, const TaskEntries &tasks,
                        FunctionAnalysisManager &functions) {
+        Touches touches(tasks);
         bool changed = false;
         for (Function &function : module) {
             if (function.isDeclaration() || function.hasOptNone())
                 continue;
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
-            if (detach_undeferred_tasks(function, tasks,
+            if (detach_undeferred_tasks(function, tasks, touches,
                                         functions.getResult<LoopAnalysis>(function), remarks)) {
+                touches.forget(function);
                 functions.invalidate(function, PreservedAnalyses::none());
                 changed = true;
             }

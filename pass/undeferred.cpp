@@ -77,14 +77,6 @@ std::optional<Undeferred> undeferred_at(Instruction &instruction, const TaskEntr
     return found;
 }
 
-// It may send, receive or wait.
-bool calls_mpi(const Instruction &instruction) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    const StringRef name = call ? name_of_call(*call) : "";
-    return call && (is_bound(*call) ||
-                    (name.starts_with_insensitive("mpi_") && effects_of(name).flags != 0));
-}
-
 bool exchanges(const Function &function, SmallPtrSetImpl<const Function *> &seen) {
     return seen.insert(&function).second && any_of(instructions(function), [&](const auto &one) {
                const auto *call = dyn_cast<CallBase>(&one);
@@ -183,9 +175,8 @@ class Copies {
 
 class Detaching {
   public:
-    Detaching(Function &creator, const TaskEntries &entries, const LoopInfo &loops,
-              Remarks &remarks)
-        : creator_(creator), entries_(entries), loops_(loops), remarks_(remarks),
+    Detaching(Function &creator, Touches &touches, const LoopInfo &loops, Remarks &remarks)
+        : creator_(creator), touches_(touches), loops_(loops), remarks_(remarks),
           builder_(creator.getContext()) {}
 
     void add(const Undeferred &task) {
@@ -210,6 +201,7 @@ class Detaching {
     bool run() {
         for (const auto &[task, found] : tasks_)
             take_envelopes(task, found);
+        stores_.clear();
         for (const auto &[task, found] : tasks_) {
             const Instruction *touch = find_touches(task, found);
             for (const Message &message : found.messages)
@@ -261,6 +253,19 @@ class Detaching {
         return {base, distance};
     }
 
+    // The creator's.
+    struct Stored {
+        const StoreInst *store;
+        BaseAndOffset place;
+    };
+    ArrayRef<Stored> stores() const {
+        if (stores_.empty())
+            for (const Instruction &instruction : instructions(creator_))
+                if (const auto *store = dyn_cast<StoreInst>(&instruction))
+                    stores_.push_back({store, place_of(*store->getPointerOperand())});
+        return stores_;
+    }
+
     // Where the addresses of shared variables are: the first word of the task's memory leads there.
     bool leads_to_shared(const Value *pointer, const Value *task) const {
         const auto *load = dyn_cast<LoadInst>(pointer);
@@ -279,14 +284,11 @@ class Detaching {
         const bool is_shared = leads_to_shared(base, memory);
         if (base != memory && !is_shared)
             return nullptr;
-        for (const Instruction &instruction : instructions(creator_))
-            if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
-                const BaseAndOffset place = place_of(*store->getPointerOperand());
-                if (place.second == distance &&
-                    (is_shared ? leads_to_shared(place.first, task.task())
-                               : place.first == task.task()))
-                    return store->getValueOperand();
-            }
+        for (const Stored &one : stores())
+            if (one.place.second == distance &&
+                (is_shared ? leads_to_shared(one.place.first, task.task())
+                           : one.place.first == task.task()))
+                return one.store->getValueOperand();
         return nullptr;
     }
 
@@ -312,11 +314,10 @@ class Detaching {
             if (const Value *buffer = known_here(task, *message[message.buffer]))
                 objects.push_back(buffer);
         const Value *dependences = getUnderlyingObject(task.wait->getArgOperand(3), 0);
-        for (const Instruction &instruction : instructions(creator_))
-            if (const auto *store = dyn_cast<StoreInst>(&instruction))
-                if (const auto *address = dyn_cast<PtrToIntOperator>(store->getValueOperand());
-                    address && place_of(*store->getPointerOperand()).first == dependences)
-                    objects.push_back(address->getPointerOperand());
+        for (const Stored &one : stores())
+            if (const auto *address = dyn_cast<PtrToIntOperator>(one.store->getValueOperand());
+                address && one.place.first == dependences)
+                objects.push_back(address->getPointerOperand());
         return objects;
     }
 
@@ -372,6 +373,7 @@ class Detaching {
             at += kSlot;
         }
         made->setArgOperand(kBytes, builder_.getInt64(at));
+        touches_.forget(task.body());
     }
 
     Value *slot(Value *task, std::uint64_t at) {
@@ -394,78 +396,20 @@ class Detaching {
         const Instruction *first = nullptr;
         SmallVector<Instruction *, 16> starts = {task.end->getNextNode()};
         SmallPtrSet<BasicBlock *, 16> seen;
-        const auto objects = objects_of(task, found), variables = variables_of(task);
+        const Guarded guarded(objects_of(task, found), variables_of(task));
         while (!starts.empty()) {
             Instruction *at = starts.pop_back_val();
-            for (Instruction &next : make_range(at->getIterator(), at->getParent()->end())) {
-                // A call of MPI might match a message of the task's, or be what others wait for.
-                SmallPtrSet<const Function *, 8> inside;
-                if (!calls_mpi(next) && !touches(next, objects, variables) &&
-                    !leads_to_touch(next, objects, variables, inside))
+            for (const Touches::One &next : touches_.of(*at->getParent())) {
+                if (next.instruction->comesBefore(at) || !touches_.is_touched(next, guarded))
                     continue;
-                first = first ? first : &next;
-                wait_before(next);
+                first = first ? first : next.instruction;
+                wait_before(*next.instruction);
             }
             for (BasicBlock *next : successors(at->getParent()))
                 if (seen.insert(next).second)
                     starts.push_back(&next->front());
         }
         return first;
-    }
-
-    // Does it use one of the objects, change one of the variables, or end one of either?
-    static bool touches(const Instruction &instruction, ArrayRef<const Value *> objects,
-                        ArrayRef<const Value *> variables) {
-        const auto is_one = [](ArrayRef<const Value *> all, const Value *memory) {
-            return memory->getType()->isPointerTy() && any_of(all, [&](const Value *one) {
-                       return Buffers::of_one_object(memory, one);
-                   });
-        };
-        const auto is_any = [&](const Value *memory) {
-            return is_one(objects, memory) || is_one(variables, memory);
-        };
-        const auto is_own = [](const Value *one) {
-            return isa<AllocaInst>(getUnderlyingObject(one));
-        };
-        if (isa<ReturnInst, ResumeInst>(instruction))
-            return any_of(objects, is_own) || any_of(variables, is_own);
-        if (const auto *load = dyn_cast<LoadInst>(&instruction))
-            return is_one(objects, load->getPointerOperand());
-        if (const Value *memory = getLoadStorePointerOperand(&instruction))
-            return is_any(memory);
-        const auto *call = dyn_cast<CallBase>(&instruction);
-        const Function *called = call ? call->getCalledFunction() : nullptr;
-        return call && !call->isDebugOrPseudoInst() &&
-               !(called && called->getName().starts_with("__kmpc_")) &&
-               any_of(call->args(), is_any);
-    }
-
-    // Does it call a function of this file that calls MPI, or that touches one of them by itself?
-    // Of other files that is not known. The tasks that such a function makes keep their messages in
-    // order, and those that are left as they are wait; but not in one that is not optimized.
-    bool leads_to_touch(const Instruction &instruction, ArrayRef<const Value *> objects,
-                        ArrayRef<const Value *> variables,
-                        SmallPtrSetImpl<const Function *> &seen) const {
-        const auto *call = dyn_cast<CallBase>(&instruction);
-        if (!call)
-            return false;
-        const auto is_touch = [&](const Instruction &one) {
-            return calls_mpi(one) ||
-                   (!isa<ReturnInst, ResumeInst>(one) && touches(one, objects, variables)) ||
-                   leads_to_touch(one, objects, variables, seen);
-        };
-        const auto touches_inside = [&](const Value *value) {
-            const auto *function = dyn_cast<Function>(value);
-            if (!function || function->isDeclaration() ||
-                (entries_.contains(const_cast<Function *>(function)) &&
-                 !call->getFunction()->hasOptNone()))
-                return false;
-            return seen.insert(function).second && any_of(instructions(*function), is_touch);
-        };
-        const Function *called = call->getCalledFunction();
-        return (called && touches_inside(called)) ||
-               (called && called->getName().starts_with("__kmpc_fork_") &&
-                any_of(call->args(), touches_inside));
     }
 
     // Where it stands, or before the loops around it in which no such task is made.
@@ -480,8 +424,7 @@ class Detaching {
              none_of(tasks_, [&](const auto &other) { return loop->contains(other.first.entry); });
              loop = loop->getParentLoop())
             place = loop->getLoopPreheader()->getTerminator();
-        if (!is_contained(places_, place))
-            places_.push_back(place);
+        places_.insert(place);
     }
 
     // ---- the code
@@ -551,13 +494,14 @@ class Detaching {
     }
 
     Function &creator_;
-    const TaskEntries &entries_;
+    Touches &touches_;
     const LoopInfo &loops_;
     Remarks &remarks_;
     IRBuilder<> builder_;
+    mutable SmallVector<Stored, 0> stores_; // empty: not looked for yet
     SmallVector<std::pair<Undeferred, Exchanges>, 4> tasks_;
-    SmallVector<Instruction *, 4> others_; // tasks with messages that are left as they are
-    SmallVector<Instruction *, 4> places_; // before which the creator waits for all of them
+    SmallVector<Instruction *, 4> others_;    // tasks with messages that are left as they are
+    SmallSetVector<Instruction *, 4> places_; // before which the creator waits for all of them
 };
 
 } // namespace
@@ -578,9 +522,9 @@ void keep_undeferred_tasks(const TaskEntries &entries) {
     }
 }
 
-bool detach_undeferred_tasks(Function &creator, const TaskEntries &entries, const LoopInfo &loops,
-                             Remarks &remarks) {
-    Detaching detaching(creator, entries, loops, remarks);
+bool detach_undeferred_tasks(Function &creator, const TaskEntries &entries, Touches &touches,
+                             const LoopInfo &loops, Remarks &remarks) {
+    Detaching detaching(creator, touches, loops, remarks);
     for (Instruction &instruction : instructions(creator))
         if (const auto task = undeferred_at(instruction, entries))
             detaching.add(*task);

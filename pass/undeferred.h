@@ -18,6 +18,7 @@
 
 #include "remarks.h"
 #include "task_entries.h"
+#include "touches.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 
@@ -29,8 +30,8 @@ bool detaches_undeferred();
 // Before anything is inlined: of undeferred tasks the calls of those with messages stay calls.
 void keep_undeferred_tasks(const TaskEntries &entries);
 
-// When their calls have been bound. Has the function changed?
-bool detach_undeferred_tasks(llvm::Function &creator, const TaskEntries &entries,
+// When their calls have been bound. Has the function changed? Then `touches` has to forget it.
+bool detach_undeferred_tasks(llvm::Function &creator, const TaskEntries &entries, Touches &touches,
                              const llvm::LoopInfo &loops, Remarks &remarks);
 
 } // namespace sennit::pass
