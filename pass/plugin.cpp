@@ -138,10 +138,14 @@ class Transformation : public PassInfoMixin<Transformation> {
             if (!function.isDeclaration() && !function.hasOptNone())
                 creators.push_back(&function);
         Steady steady;
+        const TaskEntries tasks = task_entries(module);
+        Touches touches(tasks);
         bool changed = false;
         for (Function *creator : creators) {
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*creator));
-            if (make_tasks_of_waits(*creator, steady, remarks)) {
+            if (make_tasks_of_waits(*creator, functions.getResult<DominatorTreeAnalysis>(*creator),
+                                    steady, touches, remarks)) {
+                touches.forget(*creator);
                 functions.invalidate(*creator, PreservedAnalyses::none());
                 changed = true;
             }

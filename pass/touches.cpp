@@ -112,7 +112,7 @@ const Touches::Sum &Touches::with_called(const Function &function) {
     return with_called_[&function] = std::move(all);
 }
 
-bool Touches::is_touched(const One &one, const Guarded &guarded) {
+bool Touches::is_used(const One &one, const Guarded &guarded) {
     const auto meets = [](const auto &touched, const Guarded::Set &set) {
         return any_of(set, [&](const Value *object) { return is_contained(touched, object); });
     };
@@ -120,11 +120,17 @@ bool Touches::is_touched(const One &one, const Guarded &guarded) {
         return meets(read, guarded.objects) || meets(changed, guarded.objects) ||
                meets(changed, guarded.variables);
     };
-    return one.calls_mpi || (one.ends_function && guarded.ends_with_function) ||
-           is_met(one.read, one.changed) || any_of(one.called, [&](const Function *called) {
+    return (one.ends_function && guarded.ends_with_function) || is_met(one.read, one.changed) ||
+           any_of(one.called, [&](const Function *called) {
                const Sum &sum = with_called(*called);
-               return sum.calls_mpi || is_met(sum.read, sum.changed);
+               return is_met(sum.read, sum.changed);
            });
+}
+
+bool Touches::is_touched(const One &one, const Guarded &guarded) {
+    return one.calls_mpi || is_used(one, guarded) ||
+           any_of(one.called,
+                  [&](const Function *called) { return with_called(*called).calls_mpi; });
 }
 
 void Touches::forget(const Function &changed) {

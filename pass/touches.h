@@ -45,6 +45,8 @@ class Touches {
     // Of other files that is not known. The tasks that such a function makes keep their messages in
     // order, and those that are left as they are wait; but not in one that is not optimized.
     bool is_touched(const One &one, const Guarded &guarded);
+    // The same, but for MPI.
+    bool is_used(const One &one, const Guarded &guarded);
 
     void forget(const llvm::Function &changed);
 

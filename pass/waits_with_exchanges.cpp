@@ -4,6 +4,7 @@
 #include "buffers.h"
 #include "mpi_calls.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
@@ -120,11 +121,110 @@ class Wait {
         return found;
     }
 
+    // In branches and loops behind it, as far as they only compute and exchange. None if one of
+    // them cannot be a task, or if the function uses what is exchanged without them.
+    SmallVector<CallBase *, 4> exchanges_in_branches(const DominatorTree &dominators,
+                                                     Touches &touches, CallBase *&refused,
+                                                     std::string &reason) {
+        reason = "";
+        SmallVector<Instruction *, 16> starts = {call_.getNextNode()}, ends;
+        SmallSetVector<BasicBlock *, 16> crossed; // up to their ends
+        SmallVector<CallBase *, 4> found;
+        bool only_sends = true;
+        const auto refuse = [&](CallBase &call, StringRef why) {
+            if (reason.empty()) {
+                refused = &call;
+                reason = why;
+            }
+        };
+        while (!starts.empty()) {
+            Instruction *next = starts.pop_back_val();
+            for (; !next->isTerminator(); next = next->getNextNode()) {
+                auto *call = dyn_cast<CallBase>(next);
+                const PointToPoint *what = call ? point_to_point(*call) : nullptr;
+                if (call && (what || is_exchange(*call)) && !is_fortran(*call)) {
+                    found.push_back(call);
+                    only_sends &= what && !what->receives && !what->synchronizes;
+                    if (const std::string why = obstacle(*call, what); !why.empty())
+                        refuse(*call, why);
+                    else if (!dominators.dominates(&call_, call))
+                        refuse(*call, "not all that leads to it goes through the taskwait");
+                } else if (!isa<PHINode>(next) && !next->isDebugOrPseudoInst() &&
+                           !crossing(*next).empty()) {
+                    break;
+                }
+            }
+            if (!isa<BranchInst, SwitchInst>(next)) {
+                ends.push_back(next);
+                continue;
+            }
+            for (BasicBlock *block : successors(next))
+                if (block == call_.getParent())
+                    ends.push_back(&block->front());
+                else if (crossed.insert(block))
+                    starts.push_back(&block->front());
+        }
+        if (found.empty() || !reason.empty())
+            return {};
+        for (CallBase *call : found)
+            if (!only_sends && any_of(found, [&](const CallBase *other) {
+                    return leads_to(*call, *other, crossed);
+                }))
+                refuse(*call, "behind it is another message of the taskwait's");
+        if (const Instruction *use = use_behind(ends, touches))
+            refuse(*found.front(),
+                   "behind it is " + described(*use, true) + ", which needs the taskwait, too");
+        return reason.empty() ? found : SmallVector<CallBase *, 4>();
+    }
+
   private:
     struct Dependence {
         const Value *address;
         bool is_written;
     };
+
+    // Within these blocks?
+    static bool leads_to(const CallBase &first, const CallBase &second,
+                         const SmallSetVector<BasicBlock *, 16> &blocks) {
+        if (first.getParent() == second.getParent() && first.comesBefore(&second))
+            return true;
+        SmallVector<const BasicBlock *, 8> next = {first.getParent()};
+        SmallPtrSet<const BasicBlock *, 8> seen;
+        while (!next.empty())
+            for (const BasicBlock *block : successors(next.pop_back_val())) {
+                if (!blocks.contains(const_cast<BasicBlock *>(block)))
+                    continue;
+                if (block == second.getParent())
+                    return true;
+                if (seen.insert(block).second)
+                    next.push_back(block);
+            }
+        return false;
+    }
+
+    // Of what the clauses name; exchanges have waits of their own. Null: none is seen.
+    const Instruction *use_behind(ArrayRef<Instruction *> ends, Touches &touches) const {
+        SmallVector<const Value *, 4> named;
+        for (const Dependence &one : dependences_)
+            named.push_back(one.address);
+        const Guarded guarded(named, {});
+        SmallVector<Instruction *, 16> starts(ends);
+        SmallPtrSet<const BasicBlock *, 16> seen;
+        while (!starts.empty()) {
+            Instruction *at = starts.pop_back_val();
+            for (const Touches::One &one : touches.of(*at->getParent())) {
+                const auto *call = dyn_cast<CallBase>(one.instruction);
+                if (!one.instruction->comesBefore(at) &&
+                    !(call && (point_to_point(*call) || is_exchange(*call))) &&
+                    touches.is_used(one, guarded))
+                    return one.instruction;
+            }
+            for (BasicBlock *next : successors(at->getParent()))
+                if (seen.insert(next).second)
+                    starts.push_back(&next->front());
+        }
+        return nullptr;
+    }
 
     // In the block of the taskwait the last one counts, elsewhere the only one.
     const StoreInst *last_store(std::uint64_t place) const {
@@ -340,31 +440,49 @@ void make_task(CallInst &wait, ArrayRef<CallBase *> calls) {
 
 } // namespace
 
-bool make_tasks_of_waits(Function &creator, Steady &steady, Remarks &remarks) {
-    SmallVector<CallInst *, 8> waits;
-    for (Instruction &instruction : instructions(creator))
-        if (CallInst *wait = wait_at(instruction))
-            waits.push_back(wait);
-    bool changed = false;
-    for (CallInst *call : waits) {
+bool make_tasks_of_waits(Function &creator, const DominatorTree &dominators, Steady &steady,
+                         Touches &touches, Remarks &remarks) {
+    struct Task {
+        CallInst *wait;
+        SmallVector<CallBase *, 4> calls;
+        bool in_branches;
+    };
+    SmallVector<Task, 8> tasks; // made when all of them have been looked at
+    for (Instruction &instruction : instructions(creator)) {
+        CallInst *call = wait_at(instruction);
+        if (!call)
+            continue;
         Wait wait(*call, steady);
         CallBase *refused = nullptr;
         std::string reason;
         if (!wait.find_dependences())
             continue;
-        const SmallVector<CallBase *, 4> calls = wait.exchanges(refused, reason);
+        SmallVector<CallBase *, 4> calls = wait.exchanges(refused, reason);
+        const bool in_branches = calls.empty() && !refused;
+        if (in_branches)
+            calls = wait.exchanges_in_branches(dominators, touches, refused, reason);
         if (calls.empty() && refused) {
             const PointToPoint *what = point_to_point(*refused);
             remarks.missed("NotDetached", *refused,
                            title(what ? what->name : "MPI_Sendrecv", refused->getArgOperand(0)) +
                                " does not become a task with its taskwait: " + reason);
         }
-        if (calls.empty())
-            continue;
-        make_task(*call, calls);
-        changed = true;
+        if (!calls.empty())
+            tasks.push_back({call, std::move(calls), in_branches});
     }
-    return changed;
+    for (const Task &task : tasks) {
+        if (!task.in_branches) {
+            make_task(*task.wait, task.calls);
+            continue;
+        }
+        for (CallBase *call : task.calls) {
+            auto *wait = cast<CallInst>(task.wait->clone());
+            wait->insertBefore(call);
+            make_task(*wait, {call});
+        }
+        task.wait->eraseFromParent();
+    }
+    return !tasks.empty();
 }
 
 } // namespace sennit::pass

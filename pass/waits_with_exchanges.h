@@ -13,16 +13,23 @@
 // reads only what no task can have written meanwhile (steady.h). Each buffer is what a `depend`
 // clause of the taskwait names: so whoever waits for the buffer waits for the message. What is
 // received needs `out` or `inout`.
+//
+// In branches and loops behind the taskwait, too: `if (to != me) MPI_Send(...)`. There each call is
+// a task, as if the taskwait stood in front of it. Where none of the calls is come to, nothing is
+// waited for then. So this is done only if the function does not use, behind them, what the clauses
+// name.
 #pragma once
 
 #include "remarks.h"
 #include "steady.h"
+#include "touches.h"
 
-#include "llvm/IR/Function.h"
+#include "llvm/IR/Dominators.h"
 
 namespace sennit::pass {
 
 // Before calls are bound: makes tasks of them. Has the function changed?
-bool make_tasks_of_waits(llvm::Function &creator, Steady &steady, Remarks &remarks);
+bool make_tasks_of_waits(llvm::Function &creator, const llvm::DominatorTree &dominators,
+                         Steady &steady, Touches &touches, Remarks &remarks);
 
 } // namespace sennit::pass

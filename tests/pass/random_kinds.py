@@ -286,9 +286,14 @@ class UndeferredProgram(TaskProgram):
         return text + self.behind(buffers[0])
 
     def told(self, access, buffers, body):
-        """The peer is in a variable that tasks only read, or in one that a task writes for which the taskwait waits."""
-        form, text = self.dice.choice(["", "", "known", "told"]), ""
-        if form == "known":
+        """The peer is in a variable that tasks only read, or in one that a task writes for which the taskwait waits. Or the call is in
+        a branch or a loop."""
+        form, text = self.dice.choice(["", "", "known", "told", "branch", "loop"]), ""
+        if form == "branch":
+            body = f"if (known[1])\n{body}"
+        elif form == "loop":
+            body = f"for (int l = 0; l < known[1]; ++l)\n{body}"
+        elif form == "known":
             body = body.replace("1 - rank", "known[1 - rank]")
         elif form == "told":
             text = f"#pragma omp task {self.depend('inout', buffers)} shared(told)\ntold = 1 - rank;\n"

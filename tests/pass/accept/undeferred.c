@@ -100,6 +100,21 @@ void calls_last(double *x, int to) {
     __attribute__((musttail)) return goes_on(x, to);
 }
 
+/* Behind a branch, and in a loop: each call is a task. */
+void to_others(double *x, int me, int ranks) {
+#pragma omp taskwait depend(in : x[0])
+    for (int rank = 0; rank < ranks; ++rank)
+        if (rank != me)
+            MPI_Send(x, 64, MPI_DOUBLE, rank, 0, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+}
+void one_way(double *x, int me, int from, int to) {
+#pragma omp taskwait depend(inout : x[0])
+    if (me == from)
+        MPI_Send(x, 64, MPI_DOUBLE, to, 1, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+    else if (me == to)
+        MPI_Recv(x, 64, MPI_DOUBLE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it // done: MPI_Recv does not hold up the creator of its task
+}
+
 /* Variables that only main writes, and the region around: what reads them may come before the taskwait. */
 static int neighbour;
 static double *rows[16];

@@ -58,6 +58,36 @@ void another_buffer(double *x, double *y, int to) {
     MPI_Send(y, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: its buffer is not what the taskwait names // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
 }
 
+/* Whoever comes to no call behind the taskwait may need it. */
+double sends_and_looks(double *x, int me, int to) {
+#pragma omp taskwait depend(in : x[0])
+    if (me != to)
+        MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: behind it is a read (line +1), which needs the taskwait, too // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+    return x[3];
+}
+
+void sends_own(int me, int to) {
+    double own[64];
+#pragma omp task depend(out : own[0]) shared(own)
+    touch(own);
+#pragma omp taskwait depend(in : own[0])
+    if (me != to)
+        MPI_Send(own, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: behind it is a variable that begins or ends there (line +1), which needs the taskwait, too // missed: MPI_Send is waited for where it stands: nothing is to be done before a variable that begins or ends there (line +1)
+}
+
+void receives_all(double *x, int from, int number) {
+#pragma omp taskwait depend(out : x[0])
+    for (int i = 0; i < number; ++i)
+        MPI_Recv(x, 64, MPI_DOUBLE, from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv does not become a task with its taskwait: behind it is another message of the taskwait's // missed: the receives of this loop are waited for one by one: each round receives into the same memory
+}
+
+void without_taskwait(double *x, int me, int to) {
+    if (me != to) {
+#pragma omp taskwait depend(in : x[0])
+    }
+    MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: not all that leads to it goes through the taskwait // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+}
+
 /* What a task may write is read when the taskwait is over. */
 extern int others;
 void written_elsewhere(double *x) {

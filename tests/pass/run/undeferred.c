@@ -142,6 +142,24 @@ static void shared_variables(void) {
 #pragma omp taskwait
 }
 
+/* One rank sends, the other one receives: behind a taskwait, in branches that read what only `main` writes. */
+static void in_branches(void) {
+    for (int i = 0; i < MESSAGES; ++i) {
+        double *x = blocks[i];
+        const int from = i % 2;
+#pragma omp task depend(out : x[0])
+        fill(x, rank == from ? 4000 + i : -1);
+#pragma omp taskwait depend(inout : x[0])
+        if (rank == from)
+            MPI_Send(x, LENGTH, MPI_DOUBLE, 1 - from, 30 + i, MPI_COMM_WORLD);
+        else
+            MPI_Recv(x, LENGTH, MPI_DOUBLE, from, 30 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#pragma omp task depend(in : x[0])
+        expect(x, 4000 + i);
+    }
+#pragma omp taskwait
+}
+
 /* Both directions of one task. */
 static void exchange(void) {
     for (int i = 0; i + 1 < MESSAGES; i += 2) {
@@ -217,6 +235,7 @@ int main(int argc, char **argv) {
         of_any_tag();
         creator_looks();
         shared_variables();
+        in_branches();
         exchange();
         between_tasks();
     }
