@@ -137,32 +137,39 @@ class Wait {
                 reason = why;
             }
         };
+        const auto take = [&](CallBase &call) { // false: it is no exchange
+            const PointToPoint *what = point_to_point(call);
+            if ((!what && !is_exchange(call)) || is_fortran(call))
+                return false;
+            found.push_back(&call);
+            only_sends &= what && !what->receives && !what->synchronizes;
+            if (const std::string why = obstacle(call, what); !why.empty())
+                refuse(call, why);
+            else if (!dominators.dominates(&call_, &call))
+                refuse(call, "not all that leads to it goes through the taskwait");
+            return true;
+        };
+        const auto go_on = [&](BasicBlock *block) {
+            if (block == call_.getParent())
+                ends.push_back(&block->front());
+            else if (crossed.insert(block))
+                starts.push_back(&block->front());
+        };
         while (!starts.empty()) {
             Instruction *next = starts.pop_back_val();
             for (; !next->isTerminator(); next = next->getNextNode()) {
                 auto *call = dyn_cast<CallBase>(next);
-                const PointToPoint *what = call ? point_to_point(*call) : nullptr;
-                if (call && (what || is_exchange(*call)) && !is_fortran(*call)) {
-                    found.push_back(call);
-                    only_sends &= what && !what->receives && !what->synchronizes;
-                    if (const std::string why = obstacle(*call, what); !why.empty())
-                        refuse(*call, why);
-                    else if (!dominators.dominates(&call_, call))
-                        refuse(*call, "not all that leads to it goes through the taskwait");
-                } else if (!isa<PHINode>(next) && !next->isDebugOrPseudoInst() &&
-                           !crossing(*next).empty()) {
+                if (!(call && take(*call)) && !isa<PHINode>(next) && !next->isDebugOrPseudoInst() &&
+                    !crossing(*next).empty())
                     break;
-                }
             }
-            if (!isa<BranchInst, SwitchInst>(next)) {
+            auto *invoke = dyn_cast<InvokeInst>(next);
+            if (invoke && take(*invoke)) // C's functions throw nothing
+                go_on(invoke->getNormalDest());
+            else if (isa<BranchInst, SwitchInst>(next))
+                for_each(successors(next), go_on);
+            else
                 ends.push_back(next);
-                continue;
-            }
-            for (BasicBlock *block : successors(next))
-                if (block == call_.getParent())
-                    ends.push_back(&block->front());
-                else if (crossed.insert(block))
-                    starts.push_back(&block->front());
         }
         if (found.empty() || !reason.empty())
             return {};
