@@ -388,7 +388,7 @@ Function &make_body(Function &creator, ArrayRef<CallBase *> calls) {
 void remove(CallBase &call) {
     if (auto *invoke = dyn_cast<InvokeInst>(&call)) { // C's functions throw nothing
         invoke->getUnwindDest()->removePredecessor(invoke->getParent());
-        BranchInst::Create(invoke->getNormalDest(), invoke->getIterator());
+        IRBuilder<>(invoke).CreateBr(invoke->getNormalDest());
     }
     call.eraseFromParent();
 }
