@@ -171,6 +171,10 @@ class Wait {
             else
                 ends.push_back(next);
         }
+        for (Instruction *end : ends)
+            if (found.empty() && end->getParent() != call_.getParent())
+                if (CallBase *call = exchange_behind(*end))
+                    refuse(*call, crossing(*end));
         if (found.empty() || !reason.empty())
             return {};
         for (CallBase *call : found)

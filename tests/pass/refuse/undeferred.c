@@ -66,6 +66,14 @@ double sends_and_looks(double *x, int me, int to) {
     return x[3];
 }
 
+void works_in_a_branch(double *x, int me, int to) {
+#pragma omp taskwait depend(in : x[0])
+    if (me != to) {
+        touch(x);
+        MPI_Send(x, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send does not become a task with its taskwait: the taskwait is followed by a call of touch (line -1) // missed: MPI_Send is waited for where it stands: nothing is to be done before the function's end
+    }
+}
+
 void sends_own(int me, int to) {
     double own[64];
 #pragma omp task depend(out : own[0]) shared(own)
