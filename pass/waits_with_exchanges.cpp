@@ -44,31 +44,6 @@ CallInst *wait_at(Instruction &instruction) {
     return has_nowait || !match(wait->getArgOperand(4), m_Zero()) ? nullptr : wait;
 }
 
-// Both read the same place, and between the two reads is nothing but the taskwait: no other task
-// may change what says where a buffer is.
-bool is_same(const Value *one, const Value *other) {
-    if (one == other)
-        return true;
-    const auto *first = dyn_cast<Instruction>(one), *second = dyn_cast<Instruction>(other);
-    if (!first || !second || first->getParent() != second->getParent() ||
-        !first->isSameOperationAs(second) || !isa<LoadInst, GetElementPtrInst, CastInst>(first))
-        return false;
-    if (isa<LoadInst>(first)) {
-        if (second->comesBefore(first))
-            std::swap(first, second);
-        for (const Instruction &next : make_range(first->getIterator(), second->getIterator()))
-            if (next.mayWriteToMemory() && !isa<StoreInst>(next) &&
-                !calls_runtime(&next, {"__kmpc_omp_taskwait_deps_51", "__kmpc_omp_wait_deps"}))
-                return false;
-            else if (const auto *store = dyn_cast<StoreInst>(&next))
-                if (!isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand())) ||
-                    Buffers::of_one_object(store->getPointerOperand(), first->getOperand(0)))
-                    return false;
-    }
-    return all_of(zip(first->operands(), second->operands()),
-                  [](const auto &pair) { return is_same(std::get<0>(pair), std::get<1>(pair)); });
-}
-
 class Wait {
   public:
     Wait(CallInst &call, Steady &steady) : call_(call), steady_(steady) {}
@@ -289,13 +264,52 @@ class Wait {
             return "its buffer belongs to a thread";
         bool is_named = false;
         for (const Dependence &one : dependences_)
-            if (is_same(one.address, buffer)) {
+            if (is_same(*one.address, *buffer)) {
                 is_named = true;
                 if (one.is_written || !is_written)
                     return "";
             }
         return is_named ? "it is received, and the taskwait names its buffer by `in`"
                         : "its buffer is not what the taskwait names";
+    }
+
+    // Both read the same place, and between the two reads is nothing but the taskwait and what may
+    // be behind it: no other task may change what says where a buffer is.
+    bool is_same(const Value &named, const Value &used) const {
+        if (&named == &used)
+            return true;
+        const auto *first = dyn_cast<Instruction>(&named), *second = dyn_cast<Instruction>(&used);
+        if (!first || !second || !first->isSameOperationAs(second) ||
+            !isa<LoadInst, GetElementPtrInst, CastInst>(first))
+            return false;
+        if (isa<LoadInst>(first)) {
+            const bool is_one_block = first->getParent() == second->getParent();
+            if (is_one_block && second->comesBefore(first))
+                std::swap(first, second);
+            const Instruction &last = is_one_block ? *second : call_;
+            const Value *place = first->getOperand(0);
+            if (!is_one_block &&
+                (first->getParent() != call_.getParent() || !first->comesBefore(&call_) ||
+                 !steady_.is_steady(*getUnderlyingObject(place, 0), *call_.getFunction())))
+                return false;
+            if (!all_of(make_range(first->getIterator(), last.getIterator()),
+                        [&](const Instruction &next) { return keeps(next, place); }))
+                return false;
+        }
+        return all_of(zip(first->operands(), second->operands()), [&](const auto &pair) {
+            return is_same(*std::get<0>(pair), *std::get<1>(pair));
+        });
+    }
+
+    // Does it leave alone what is there? Of the creator's instructions.
+    static bool keeps(const Instruction &instruction, const Value *place) {
+        const auto *store = dyn_cast<StoreInst>(&instruction);
+        if (!store)
+            return !instruction.mayWriteToMemory() ||
+                   calls_runtime(&instruction,
+                                 {"__kmpc_omp_taskwait_deps_51", "__kmpc_omp_wait_deps"});
+        return isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand())) &&
+               !Buffers::of_one_object(store->getPointerOperand(), place);
     }
 
     // What the creator does now, and would do before the taskwait then.

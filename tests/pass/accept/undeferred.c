@@ -138,7 +138,9 @@ int main(int argc, char **argv) {
 #pragma omp taskwait depend(in : x[0])
         MPI_Send(x, last, MPI_DOUBLE, neighbour, i, ours); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
 #pragma omp taskwait depend(in : rows[i][0])
-        MPI_Send(rows[i], 64, MPI_DOUBLE, last - 1, i, ours); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
+        for (int rank = 0; rank < last; ++rank)
+            if (rank != neighbour)
+                MPI_Send(rows[i], 64, MPI_DOUBLE, rank, i, ours); // done: MPI_Send is bound to its task, which ends without waiting for it // done: MPI_Send does not hold up the creator of its task
     }
     MPI_Finalize();
     return 0;

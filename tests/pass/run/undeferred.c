@@ -149,11 +149,11 @@ static void in_branches(void) {
         const int from = i % 2;
 #pragma omp task depend(out : x[0])
         fill(x, rank == from ? 4000 + i : -1);
-#pragma omp taskwait depend(inout : x[0])
+#pragma omp taskwait depend(inout : blocks[i][0])
         if (rank == from)
-            MPI_Send(x, LENGTH, MPI_DOUBLE, 1 - from, 30 + i, MPI_COMM_WORLD);
+            MPI_Send(blocks[i], LENGTH, MPI_DOUBLE, 1 - from, 30 + i, MPI_COMM_WORLD);
         else
-            MPI_Recv(x, LENGTH, MPI_DOUBLE, from, 30 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(blocks[i], LENGTH, MPI_DOUBLE, from, 30 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 #pragma omp task depend(in : x[0])
         expect(x, 4000 + i);
     }
