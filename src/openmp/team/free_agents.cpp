@@ -113,6 +113,7 @@ void run_tasks_of(Team &team, Task *task) {
     Member guest;
     guest.team = &team;
     guest.group = agent.group;
+    guest.move_in_with(agent);
     guest.index = kUnassignedThread;
     guest.placement = agent.placement;
     guest.control = agent.control;

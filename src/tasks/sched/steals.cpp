@@ -45,11 +45,12 @@ bool Steals::pays() {
 }
 
 // A longer queue has independent tasks of a single producer. Take several at once, so that producer
-// and consumers meet at its lock less often.
+// and consumers meet at its lock less often. Not for a slot without a worker: that is a guest's
+// (run_beyond_team), of which the group knows nothing, and is gone with its task.
 Item *Steals::steal_from(Slot &other, std::uint32_t count, Slot &where) {
     const std::uint64_t begin = ticks();
     int more = 0;
-    if (count >= kManyToSteal)
+    if (count >= kManyToSteal && where.worker.load(std::memory_order_relaxed))
         more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
                                                         ? static_cast<int>(count / 2)
                                                         : ReadyQueue::kMostStolen);
