@@ -74,14 +74,15 @@ Member &agent_at(const sched::Worker &worker) {
     return agents.member(i);
 }
 
-// A task of the team that any agent may run, from the queues of the team's threads: the one that
-// they would run next. Where a policy orders them, a queue is that of a NUMA domain, the agent's
-// own first.
-Task *take_offered(const Team &team, int near) {
+// A task of the team that any agent may run, and that accept() likes, from the queues of the team's
+// threads: if it is the one that they would run next. Where a policy orders them, a queue is that
+// of a NUMA domain, the agent's own first.
+template <class Accept>
+Task *take_offered(const sched::Group &team, int near, Accept accept) {
     if (!team.has_tasks.load(std::memory_order_relaxed))
         return nullptr;
-    const auto is_offered = [](const sched::Item *item) {
-        return static_cast<const Task *>(item)->is(Task::kOffered);
+    const auto is_offered = [&](const sched::Item *item) {
+        return static_cast<const Task *>(item)->is(Task::kOffered) && accept(item);
     };
     if (sched::ordered()) {
         const int domains = sched::machine().domains;
@@ -95,6 +96,10 @@ Task *take_offered(const Team &team, int near) {
                 team.slots[i]->queue.steal_if(sched::ReadyQueue::End::back, is_offered))
             return static_cast<Task *>(item);
     return nullptr;
+}
+
+Task *take_offered(const sched::Group &team, int near) {
+    return take_offered(team, near, [](const sched::Item *) { return true; });
 }
 
 // The agent has a carrier for the task to run, and visits the team.
@@ -172,6 +177,15 @@ class Agents : public task::Others {
         task::submit_elsewhere(
             worker, make_spawned(worker, *g_agents.team.now(),
                                  {look_in, static_cast<Team *>(&team), nullptr, nullptr, {}}));
+    }
+    // On the stack of the task that waits, as a thread of the team does with its own queue.
+    bool help(sched::Worker &worker, sched::Condition &condition) override {
+        sched::Slot &guest = *worker.slot;
+        const auto accept = [&](const sched::Item *item) { return condition.accepts(item); };
+        Task *const task = take_offered(*worker.task->team, guest.home()->near_domain(), accept);
+        if (task)
+            task::run_beyond_team(worker, guest, *task);
+        return task != nullptr;
     }
 
   private:

@@ -308,6 +308,9 @@ class Others {
     // task is there, and until then the team lasts.
     virtual bool may_visit(sched::Group &team) = 0;
     virtual void start_visit(sched::Worker &worker, sched::Group &team) = 0;
+    // The worker's current task runs beyond its team, and waits. Run a ready task that may do so,
+    // too, and that `condition` accepts. False: there is none.
+    virtual bool help(sched::Worker &worker, sched::Condition &condition) = 0;
 
   protected:
     ~Others() = default;

@@ -269,11 +269,22 @@ void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
         free_task(&worker, &task);
 }
 
+// A worker that is no thread of the task's team does not look into the queues of that team by
+// itself. What becomes ready once it has looked is for others.
+static SENNIT_COLD void help_beyond_team(sched::Worker &worker, sched::Condition &condition) {
+    if (worker.slot->group == worker.task->team)
+        return;
+    while (!condition.done() && others()->help(worker, condition))
+        ;
+}
+
 void wait_children(sched::Worker &worker) {
     Task &task = *worker.task;
     if (task.spawned == 0 && task.pending.load(std::memory_order_acquire) == 0)
         return;
     ChildrenCondition condition(task);
+    if (observed::by(observed::kFreeAgents))
+        help_beyond_team(worker, condition);
     worker.wait(condition);
     condition.finish();
 }
@@ -287,6 +298,8 @@ void end_taskgroup(sched::Worker &worker) {
     Taskgroup &group = *worker.task->taskgroup;
     if (group.count.load(std::memory_order_acquire) != 0) {
         GroupCondition condition(group);
+        if (observed::by(observed::kFreeAgents))
+            help_beyond_team(worker, condition);
         worker.wait(condition);
         condition.finish();
     }
