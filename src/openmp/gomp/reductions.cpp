@@ -9,6 +9,7 @@
 #include "openmp/gomp/gomp.h"
 #include "openmp/sync/reduction.h"
 #include "openmp/sync/regions.h"
+#include "openmp/team/free_agents.h"
 
 #include "base/message.h"
 #include "tasks/task/task.h"
@@ -139,6 +140,11 @@ GOMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) {
 GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_original,
                                         void **items) {
     const sched::Worker &worker = omp::here();
+    // The compiler's code combines the copies of the team's threads alone.
+    if (omp::is_free_agent(*worker.slot))
+        fatal("an undeferred task with in_reduction on a free agent: let a thread of the team run "
+              "its "
+              "creator (SENNIT_THREADSET_TEAM)");
     std::uintptr_t *scope = nullptr;
     for (Taskgroup *group = worker.task->taskgroup; group && !scope; group = group->outer)
         scope = scope_of(group);

@@ -33,7 +33,7 @@ enum AllocFlag : std::uint32_t {
     kDestructorsThunk = 1u << 3,
     kProxy = 1u << 4, // it ends when somebody says so
     kPrioritySpecified = 1u << 5,
-    kFreeAgentEligible = 1u << 7, // threadset(omp_pool) of Clang 21; not seen in its kmp.h: unverified
+    kFreeAgentEligible = 1u << 7, // threadset(omp_pool), as Clang 22 passes it
 };
 // Ours, beside them in Task::abi_flags: the body began a target region (__kmpc_set_thread_limit).
 inline constexpr std::uint32_t kInTarget = 1u << 31;

@@ -50,10 +50,7 @@ bool names(TaskReductions &scope, int index, const void *shared) {
 } // namespace
 
 int reduction_threads(const sched::Worker &worker) {
-    if (is_free_agent(*worker.slot))
-        fatal("a free agent cannot begin task reductions: let a thread of the team run this task "
-              "(SENNIT_THREADSET_TEAM)");
-    return worker.slot->group->size;
+    return worker.task->team->size;
 }
 
 TaskReductions *reductions_begin(sched::Worker &worker, const TaskReductionItem *items, int count,
@@ -74,6 +71,10 @@ TaskReductions *reductions_begin(sched::Worker &worker, const TaskReductionItem 
 }
 
 void *reductions_private(sched::Worker &worker, TaskReductions *scope, void *shared) {
+    // On a free agent, of a scope that its task has begun. The tasks of the scope stay in the team,
+    // so nobody else is at the original before it ends.
+    if (is_free_agent(*worker.slot))
+        return shared;
     const int thread = worker.slot->index;
     for (; scope; scope = scope->outer) {
         for (int i = 0; i < scope->items; ++i) {

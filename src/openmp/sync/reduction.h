@@ -21,7 +21,7 @@ struct TaskReductionItem {
 };
 
 namespace omp {
-// Of the calling thread's team: who may have private copies.
+// Of the current task's team: who may have private copies.
 int reduction_threads(const sched::Worker &worker);
 // Start a reduction scope with `count` items, copied; `outer` is found first by enclosing lookups.
 TaskReductions *reductions_begin(sched::Worker &worker, const TaskReductionItem *items, int count,
