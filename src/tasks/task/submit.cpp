@@ -113,7 +113,7 @@ namespace {
 std::atomic<Others *> g_others{nullptr};
 std::atomic<bool> g_offers_all{false};
 
-// Mark it, before anybody else knows it.
+// May it leave its team? It is marked before anybody else knows it.
 bool is_offered(Task &fresh, bool asked, bool outside) {
     Others *const they = others();
     const bool offered =
@@ -123,51 +123,46 @@ bool is_offered(Task &fresh, bool asked, bool outside) {
     return offered;
 }
 
-// To the queue of its team, where others are told of it.
-template <class Push>
-void push_offered(sched::Worker &worker, Task &fresh, Push push) {
+// To the queue of its team. If it may leave that, others are told.
+void push_telling(sched::Worker &worker, Task &fresh, bool of_guest) {
     sched::Group &team = *fresh.team; // the task may be gone after the push
-    Others &they = *others();
-    const bool visited = they.may_visit(team);
-    push(fresh);
-    if (visited)
-        they.start_visit(worker, team);
-}
-
-// With dependences, or where a policy orders tasks, all go through the queue: so they keep the
-// order.
-void submit_offered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
-    const bool propagates = sched::ordered() && sched::rules().propagates();
-    if (sched::ordered())
-        give_priority(fresh, count);
-    if (count == 0 || link(worker, fresh, depends, count, propagates))
-        push_offered(worker, fresh, [&](Task &task) { push_new(worker, task); });
-    wait_for_window(worker);
-}
-
-void submit_of_guest(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
-    const bool offered = is_offered(fresh, worker.task->is(Task::kOffers), false);
-    if (sched::ordered())
-        give_priority(fresh, count);
-    if (count > 0 && !link(worker, fresh, depends, count))
-        return;
-    if (offered)
-        push_offered(worker, fresh, push_new_elsewhere);
-    else
+    Others *const they = fresh.is(Task::kOffered) ? others() : nullptr;
+    const bool visited = they && they->may_visit(team);
+    if (of_guest)
         push_new_elsewhere(fresh);
+    else
+        push_new(worker, fresh);
+    if (visited)
+        they->start_visit(worker, team);
 }
 
-// With free agents: true if the task is on its way.
+// What a guest makes goes to the end of the team's first queue. If that is too long, it helps.
+bool guest_runs_at_once(const Task &fresh) {
+    return fresh.is(Task::kOffered) && !sched::ordered() &&
+           fresh.team->slots[0]->queue.count() >= detail::g_throttle &&
+           (!may_suspend() || program::known_to_compute(fresh.entry));
+}
+
+// With free agents: true if the task is on its way. With dependences, or where a policy orders
+// tasks, all go through the queue: so they keep the order.
 SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
-    if (made_by_guest(worker, fresh)) {
-        submit_of_guest(worker, fresh, depends, count);
-        return true;
-    }
-    if (!is_offered(fresh, worker.task->is(Task::kOffers), worker.slot->outside))
+    const bool of_guest = made_by_guest(worker, fresh);
+    const bool offered = is_offered(fresh, worker.task->is(Task::kOffers), worker.slot->outside);
+    if (!of_guest && !offered)
         return false;
-    if (count == 0 && !sched::ordered())
+    if (!of_guest && count == 0 && !sched::ordered())
         return others()->take(worker, fresh);
-    submit_offered(worker, fresh, depends, count);
+    const bool propagates = !of_guest && sched::ordered() && sched::rules().propagates();
+    if (sched::ordered())
+        give_priority(fresh, count);
+    if (count == 0 || link(worker, fresh, depends, count, propagates)) {
+        if (of_guest && guest_runs_at_once(fresh))
+            run_beyond_team(worker, *worker.slot, fresh);
+        else
+            push_telling(worker, fresh, of_guest);
+    }
+    if (!of_guest)
+        wait_for_window(worker);
     return true;
 }
 
@@ -184,6 +179,7 @@ void let_others_run(Others &others) {
 
 void offer_all_tasks() {
     g_offers_all.store(true, std::memory_order_relaxed);
+    detail::g_lone_at_once.store(false, std::memory_order_relaxed); // its tasks are for others, too
 }
 
 // ---- any task -------------------------------------------------------------------------------
@@ -225,21 +221,12 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
 
 // A part of an offered task is offered, too.
 static SENNIT_COLD bool sibling_given_away(sched::Worker &worker, const Task &self, Task &fresh) {
-    const bool offered = is_offered(fresh, self.is(Task::kOffered), false);
-    if (!made_by_guest(worker, fresh)) {
-        if (!offered)
-            return false;
-        if (sched::ordered())
-            give_priority(fresh, 0);
-        push_offered(worker, fresh, [&](Task &task) { push_new(worker, task); });
-        return true;
-    }
+    const bool of_guest = made_by_guest(worker, fresh);
+    if (!is_offered(fresh, self.is(Task::kOffered), false) && !of_guest)
+        return false;
     if (sched::ordered())
         give_priority(fresh, 0);
-    if (offered)
-        push_offered(worker, fresh, push_new_elsewhere);
-    else
-        push_new_elsewhere(fresh);
+    push_telling(worker, fresh, of_guest);
     return true;
 }
 
