@@ -165,14 +165,16 @@ class Agents : public task::Others {
         return have_free_agents() && !ompt::on() && !roams && !in_reduction(fresh);
     }
     bool take(sched::Worker &worker, Task &fresh) override {
-        // Where the program itself offers a task, it may count on an agent.
-        const bool asked = config().threadset == Threadset::team;
-        if (!(asked ? comes(*fresh.team) : may_visit(*fresh.team)))
+        if (!may_visit(*fresh.team))
             return false;
         invite(worker, *g_agents.team.now(), fresh);
         return true;
     }
-    bool may_visit(sched::Group &team) override { return g_agents.room_for_one() && comes(team); }
+    // Where the program itself offers tasks, it may count on an agent.
+    bool may_visit(sched::Group &team) override {
+        const bool asked = config().threadset == Threadset::team;
+        return (asked || g_agents.room_for_one()) && comes(team);
+    }
     void start_visit(sched::Worker &worker, sched::Group &team) override {
         task::submit_elsewhere(
             worker, make_spawned(worker, *g_agents.team.now(),
