@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# whole: tools.pool_fibers if="loader and x86" processors=2 labels=virtual user=all -- {sennit} {member} {ranks}
+# whole: tools.pool_fibers if="loader and x86" processors=2 labels=virtual user=all
+#     -- {sennit} {member} {ranks} {with_agents}
 """Rank fibers in pools: as many workers run as the program has cores, and a program moves to other cores
 as its fibers move.
 
-Usage: pool_fibers_test.py SENNIT POOL-MEMBER PROGRAM [PROGRAM]
-The programs are ranks.<mpi>, each of another MPI."""
+Usage: pool_fibers_test.py SENNIT POOL-MEMBER PROGRAM [PROGRAM] AGENTS
+The programs are ranks.<mpi>, each of another MPI. AGENTS is free_agents of tests/mpi/programs."""
 import os
 import signal
 import sys
@@ -14,6 +15,8 @@ import harness
 from harness import eventually
 from pools import CORES, PROGRAMS, SENNIT, Member, Pools, nobody_is_left
 
+RANKS = [one for one in PROGRAMS if "ranks." in one]
+AGENTS = [one for one in PROGRAMS if "free_agents" in one]
 TWO = ",".join(map(str, CORES[:2]))
 
 
@@ -63,7 +66,7 @@ def test_as_many_workers_run_as_the_program_has_cores():
         return
     with Pools() as pools:
         pools.well("pool", "start", "night", "--policy", "static", "--cores", TWO)
-        with Fibers(pools, PROGRAMS[0]) as job:
+        with Fibers(pools, RANKS[0]) as job:
             assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2]), pools.top("night")
             assert job.hosts()[0]["owns"] == 2
             with Member(pools, "night", "other", 9) as other:
@@ -87,13 +90,24 @@ def test_programs_of_one_address_space_have_cores_of_their_own():
         return
     with Pools() as pools:
         pools.well("pool", "start", "night", "--policy", "lend", "--cores", TWO)
-        with Fibers(pools, PROGRAMS[0], PROGRAMS[-1]) as job:
+        with Fibers(pools, RANKS[0], RANKS[-1]) as job:
             assert eventually(lambda: [one["owns"] for one in job.hosts()] == [1, 1]), pools.top("night")
             first, second = job.hosts()
             assert first["pid"] == second["pid"] and first["job"] != second["job"]
             before = {one["job"]: one["used_s"] for one in job.hosts()}
             assert eventually(lambda: all(one["used_s"] > before[one["job"]] + 0.1 for one in job.hosts()))
             job.end()
+
+
+def test_free_agents_of_a_busy_program_run_beside_an_idle_one():
+    if len(CORES) < 2:
+        return
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "lend", "--cores", TWO)
+        with Member(pools, "night", "idle", 9):
+            for program in AGENTS:  # it fails if no agent has run a task
+                pools.well("run", "--virtual=fibers", "--pool", "night", "-n", "2", "--threads", "1", program,
+                           SENNIT_FREE_AGENTS="2")
 
 
 if __name__ == "__main__":

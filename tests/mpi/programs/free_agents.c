@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * build:
  * test: shape=2x1 SENNIT_FREE_AGENTS=2 with_assertions=2x1
+ * paired: mpi.{program}.fibers.{mpi} if="loader and x86" labels=mpi,virtual SENNIT_FREE_AGENTS=2
+ *     run='{sennit} run --virtual=fibers --mpi {mpi} -n 2 --threads 1 {exe}'
  * Tasks that wait for messages on free agents (OpenMP 6.0, threadset(omp_pool)): they are resumed
  * where they were, their team waits for them, and what depends on them runs afterwards. */
 #define _GNU_SOURCE
