@@ -8,6 +8,7 @@
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/threads.h"
+#include "tasks/task/roaming.h"
 #include "wait/rows.h"
 
 #include <atomic>
@@ -56,13 +57,6 @@ class FreeAgents {
     std::atomic<int> busy_{0}; // agents that run tasks, or have been given one
 };
 constinit FreeAgents g_agents;
-
-bool in_reduction(const Task &task) {
-    for (const Taskgroup *group = task.taskgroup; group; group = group->outer)
-        if (group->reductions)
-            return true; // a private copy belongs to a thread of the team
-    return false;
-}
 
 void visit(void *argument);
 
@@ -162,7 +156,7 @@ class Agents : public task::Others {
     bool may_run(const Task &fresh) override {
         // Where untied tasks may go on on any thread of their team, they stay in it.
         const bool roams = fresh.is(Task::kUntied) && config().untied == UntiedTasks::anywhere;
-        return have_free_agents() && !ompt::on() && !roams && !in_reduction(fresh);
+        return have_free_agents() && !ompt::on() && !roams && !task::roaming::has_reductions(fresh);
     }
     bool take(sched::Worker &worker, Task &fresh) override {
         if (!may_visit(*fresh.team))

@@ -38,13 +38,6 @@ sched::RoamingFiber *fiber_of(sched::Worker &worker, Task &task) {
     return static_cast<sched::RoamingFiber *>(task.children_cell.kept());
 }
 
-bool has_reductions(const Task &task) {
-    for (const Taskgroup *group = task.taskgroup; group; group = group->outer)
-        if (group->reductions)
-            return true;
-    return false;
-}
-
 bool may_leave(const sched::Worker &worker, const Task &task) {
     return task.is(Task::kRoams) && !observed::by(observed::kTool) && !has_reductions(task) &&
            !poll::inside(worker.current());
@@ -56,6 +49,13 @@ void note_wait(sched::Worker &worker, const sched::Wait &wait, bool begins) {
 }
 
 } // namespace
+
+bool has_reductions(const Task &task) {
+    for (const Taskgroup *group = task.taskgroup; group; group = group->outer)
+        if (group->reductions)
+            return true;
+    return false;
+}
 
 // A task that is suspended is told to resume() once the worker is off its stack: the cell is armed
 // here, not on the fiber. From then on it is another thread's. The resume that came first is found

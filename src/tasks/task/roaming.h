@@ -26,6 +26,9 @@ namespace sennit::task::roaming {
 // From the start, or never.
 void setup();
 
+// Does the task take part in task reductions? A private copy belongs to a thread of the team.
+bool has_reductions(const Task &task);
+
 // In place of the other run_item() (lifecycle.h): an untied task has a roaming fiber.
 void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item);
 
