@@ -469,6 +469,40 @@ struct sennit_statistics {
 };
 int sennit_get_statistics(struct sennit_statistics *statistics);
 
+/* How the threads of this process spend their time, if it is counted (SENNIT_TALP). docs/user/see.md
+ * tells what the parts are, and the efficiencies that follow from them. In nanoseconds. */
+struct sennit_spent {
+    int64_t useful;
+    int64_t mpi;
+    int64_t serial;
+    int64_t imbalance;
+    int64_t scheduling;
+};
+/* A thread counts from the begin on, also before it is there: what it lost then is in `late`. So
+ * the parts of `spent` and `late` add up to threads * (at - begin). Of a period from an earlier
+ * moment: the differences of both, less the earlier `beyond` for each thread that has come since. */
+struct sennit_time_spent {
+    int64_t begin; /* of counting, by CLOCK_MONOTONIC */
+    int64_t at;
+    int64_t threads;
+    struct sennit_spent spent;
+    struct sennit_spent late;
+    struct sennit_spent beyond; /* what one more thread would have lost */
+    struct sennit_spent doing;  /* how many threads do what now */
+    int64_t mpi_calls;
+    int64_t parallels; /* regions of several threads */
+    int64_t tasks;
+};
+/* SENNIT_ERR_PARAMETER: nothing is counted. */
+int sennit_get_time_spent(struct sennit_time_spent *now);
+/* Begin to count, before MPI_Init, while the process has one thread. SENNIT_ERR_PARAMETER: it has
+ * several. It does no harm if time is counted already. */
+int sennit_count_time(void);
+/* Of Sennit's MPI libraries, while time is counted: what each rank of the job, or (`node` is not 0)
+ * of the node, gives, on all of them, by rank. Collective, and for no task. Returns how many ranks
+ * there are. If `room` is for fewer, nothing is sent. 0: MPI is not there. */
+int sennit_gather(int node, const void *mine, int bytes, void *all, int room);
+
 /* "major.minor" of the library at run time. */
 const char *sennit_version(void);
 

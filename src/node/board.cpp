@@ -242,6 +242,7 @@ void Board::leave(BoardSlot &slot) {
 void Board::clear(BoardSlot &slot) {
     SENNIT_ASSERT(slot.holder.load(std::memory_order_relaxed) == own_identity());
     slot.job.store(0, std::memory_order_relaxed);
+    slot.spent.clear();
     CoreUse &use = slot.cores;
     CoreTable &table = core_table();
     if (use.counts.load(std::memory_order_acquire) != 0) {

@@ -17,6 +17,7 @@
 // the next sweep frees.
 #pragma once
 
+#include "base/spent_page.h"
 #include "base/spin.h"
 #include "node/assembly.h"
 #include "node/core_table.h"
@@ -150,6 +151,7 @@ struct alignas(64) BoardSlot {
     wait::Bell bell; // in a line of its own: others look at it
     Asking asking;
     CoreUse cores;
+    SpentPage spent; // how its threads spend their time, if that is counted
 };
 
 // What the calling process tells of itself, without its rank and its threads.

@@ -16,7 +16,7 @@ namespace sennit::node {
 constexpr char kMagic[16] = "sennit's board";
 
 // The version of what lies in the memory (board.h).
-constexpr unsigned kBoardVersion = 18;
+constexpr unsigned kBoardVersion = 19;
 
 // Room for a path. The system opens none that is so long, so nobody opens one that was cut off.
 constexpr std::size_t kPathRoom = 4096 + 64;

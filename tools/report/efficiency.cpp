@@ -13,55 +13,6 @@ bool is_mpi_call(const std::string &name) {
     return name.starts_with("MPI_") || name.starts_with("MPIX_") || name.starts_with("TAMPI_");
 }
 
-Spent &Spent::operator+=(const Spent &other) {
-    useful += other.useful;
-    mpi += other.mpi;
-    serial += other.serial;
-    imbalance += other.imbalance;
-    scheduling += other.scheduling;
-    return *this;
-}
-
-Spent &Spent::operator-=(const Spent &other) {
-    useful -= other.useful;
-    mpi -= other.mpi;
-    serial -= other.serial;
-    imbalance -= other.imbalance;
-    scheduling -= other.scheduling;
-    return *this;
-}
-
-namespace {
-
-// 1 where there was nothing to lose.
-double part(double of, double whole) {
-    return whole > 0 ? of / whole : 1;
-}
-double part(Ns of, Ns whole) {
-    return part(static_cast<double>(of), static_cast<double>(whole));
-}
-
-} // namespace
-
-double Spent::serial_parts() const {
-    return part(outside_mpi() - serial, outside_mpi());
-}
-double Spent::thread_balance() const {
-    return part(useful + scheduling, useful + scheduling + imbalance);
-}
-double Spent::overhead() const {
-    return part(useful, useful + scheduling);
-}
-double Spent::openmp() const {
-    return part(useful, outside_mpi());
-}
-double Spent::mpi_part() const {
-    return part(outside_mpi(), total());
-}
-double Spent::parallel() const {
-    return part(useful, total());
-}
-
 // ---- how threads spent their time --------------------------------------------------------------
 
 namespace {
@@ -186,9 +137,9 @@ class Changes {
 };
 
 // What holds of a process from one change to the next.
-class Moment {
+class Replayed {
   public:
-    Moment(std::size_t rows, int threads) : rows_(rows), threads_(threads) {}
+    Replayed(std::size_t rows, int threads) : rows_(rows) { now_.threads = threads; }
 
     void apply(const Change &change) {
         switch (change.what) {
@@ -201,30 +152,17 @@ class Moment {
             return;
         }
         case What::ready:
-            ready_ += change.by;
+            now_.ready += change.by;
             return;
         case What::waits:
-            waits_ += change.by;
+            now_.waits += change.by;
             return;
         case What::region:
-            regions_ += change.by;
+            now_.regions += change.by;
             return;
         }
     }
-
-    // Threads without work: there was a ready task; or messages keep it away, from as many threads
-    // as tasks wait for some, or from all if no thread works; or OpenMP has none for it.
-    Doing doing() const {
-        Doing now{useful_, mpi_, 0, 0, 0};
-        int rest = std::max(0, threads_ - useful_ - mpi_);
-        now.scheduling = std::clamp(ready_, 0, rest);
-        rest -= now.scheduling;
-        const bool stands = useful_ == 0 && (mpi_ > 0 || waits_ > 0);
-        const int kept = stands ? rest : std::clamp(waits_, 0, rest);
-        now.mpi += kept;
-        (regions_ == 0 ? now.serial : useful_ > 0 ? now.imbalance : now.scheduling) += rest - kept;
-        return now;
-    }
+    Spent doing() const { return now_.doing(); }
 
   private:
     struct Row {
@@ -232,12 +170,11 @@ class Moment {
     };
     void count(const Row &row, int by) {
         if (row.runs > 0)
-            (row.in_mpi > 0 ? mpi_ : useful_) += by;
+            (row.in_mpi > 0 ? now_.mpi : now_.useful) += by;
     }
 
     std::vector<Row> rows_;
-    int threads_;
-    int useful_ = 0, mpi_ = 0, ready_ = 0, waits_ = 0, regions_ = 0;
+    Moment now_;
 };
 
 } // namespace
@@ -245,7 +182,7 @@ class Moment {
 SpentTime::SpentTime(const Process &process, Ns begin) {
     for (const ThreadModel &thread : process.threads)
         threads_ += thread.row >= 0 && !thread.intervals.empty() ? 1 : 0;
-    Moment moment(process.threads.size(), threads_);
+    Replayed moment(process.threads.size(), threads_);
     const Changes changes(process, begin);
     const std::vector<Change> &list = changes.list();
     const Ns first = list.empty() ? begin : std::min(begin, list.front().at);
@@ -254,7 +191,7 @@ SpentTime::SpentTime(const Process &process, Ns begin) {
         const Ns now = list[i].at;
         for (; i < list.size() && list[i].at == now; ++i)
             moment.apply(list[i]);
-        if (const Doing doing = moment.doing(); !(doing == points_.back().from))
+        if (const Spent doing = moment.doing(); !(doing == points_.back().from))
             points_.push_back({now, until(now), doing});
     }
 }
@@ -265,11 +202,8 @@ Spent SpentTime::until(Ns at) const {
     if (point == points_.begin())
         return {};
     --point;
-    const Ns length = at - point->at;
     Spent spent = point->before;
-    spent += {point->from.useful * length, point->from.mpi * length, point->from.serial * length,
-              point->from.imbalance * length, point->from.scheduling * length};
-    return spent;
+    return spent.add(point->from, at - point->at);
 }
 
 Spent SpentTime::between(Ns begin, Ns end) const {
@@ -338,9 +272,9 @@ class Measured {
             threads += what.spent[p].total() > 0 ? times_[p].threads() : 0;
             most = std::max(most, outside_mpi(what, p));
         }
-        const auto all = static_cast<double>(result.spent.outside_mpi());
-        result.rank_balance = part(all, most * threads);
-        result.communication = part(result.spent.mpi_part(), result.rank_balance);
+        const MpiFactors factors = mpi_factors(result.spent, most, threads);
+        result.rank_balance = factors.rank_balance;
+        result.communication = factors.communication;
         return result;
     }
 
@@ -414,8 +348,9 @@ class Measured {
         found.undivided = ideal.why;
         if (ideal.length < 0)
             return;
-        found.transfer = part(ideal.length, window_.length());
-        found.serialization = part(found.job.communication, *found.transfer);
+        found.transfer =
+            part_of(static_cast<double>(ideal.length), static_cast<double>(window_.length()));
+        found.serialization = part_of(found.job.communication, *found.transfer);
     }
 
     const Job &job_;

@@ -3,6 +3,7 @@
 // together. docs/user/see.md has the formulas. Each efficiency is the product of those below it.
 #pragma once
 
+#include "base/spent.h"
 #include "trace/trace_file.h"
 
 #include <cstdint>
@@ -25,35 +26,6 @@ struct Window {
 // Is this name of a span that of a communication library's call? Others are the program's own.
 bool is_mpi_call(const std::string &name);
 
-// The threads' time in a period: the parts add up to threads x its length.
-struct Spent {
-    Ns useful = 0;     // in tasks and in the program, MPI not counted
-    Ns mpi = 0;        // in MPI calls, or without work because of messages
-    Ns serial = 0;     // without work, outside of parallel regions
-    Ns imbalance = 0;  // without work in a parallel region, while others of the rank had some
-    Ns scheduling = 0; // a ready task was there, or no thread of the region worked
-
-    Ns total() const { return useful + mpi + serial + imbalance + scheduling; }
-    Ns outside_mpi() const { return total() - mpi; }
-    Spent &operator+=(const Spent &other);
-    Spent &operator-=(const Spent &other);
-
-    // OpenMP's part: three factors, and their product.
-    double serial_parts() const;
-    double thread_balance() const;
-    double overhead() const;
-    double openmp() const;
-    // MPI's part, and both.
-    double mpi_part() const;
-    double parallel() const;
-};
-
-// How many threads of a process do what.
-struct Doing {
-    int useful = 0, mpi = 0, serial = 0, imbalance = 0, scheduling = 0;
-    bool operator==(const Doing &) const = default;
-};
-
 // How a process's threads spent their time.
 class SpentTime {
   public:
@@ -66,7 +38,7 @@ class SpentTime {
     struct Point {
         Ns at;
         Spent before;
-        Doing from; // until the next one
+        Spent from; // until the next one: in each nanosecond
     };
     Spent until(Ns at) const;
 

@@ -25,6 +25,7 @@ struct Recorder {
     SENNIT_MEMBER(sennit_trace_group)
     SENNIT_MEMBER(sennit_trace_job)
     SENNIT_MEMBER(sennit_trace_clock)
+    SENNIT_MEMBER(sennit_get_time_spent)
 #undef SENNIT_MEMBER
 };
 
@@ -154,6 +155,8 @@ KnownGroup *Timeline::known(Object object) {
 }
 
 Described Timeline::describe(const CallFacts &facts, std::uint64_t bytes) {
+    if (!traces() && !traffic_.any()) // where time is counted, the name will do
+        return {{facts.name, 0, -1, -1, facts.requests, 0, 0, 0}, {}, nullptr};
     const KnownGroup *const group = known(facts.object);
     // In one MPI, MPI_PROC_NULL is also how a call without a peer says so. It has no communicator.
     const bool nobody = group && facts.direction != 0 && facts.peer == MPI_PROC_NULL;
@@ -192,14 +195,14 @@ void Timeline::post(const CallFacts &facts, std::uint64_t bytes, const MPI_Reque
 
 void Timeline::post(Described described, const MPI_Request *request) {
     traffic_.note(described.mail);
-    if (!traces())
+    if (!tells())
         return;
     described.call.request = request ? handle_bits(*request) : 0;
     recorder().sennit_trace_post(&described.call);
 }
 
 void Timeline::bound(const MPI_Request *requests, int count) const {
-    if (!traces())
+    if (!tells())
         return;
     for (int i = 0; i < count; ++i)
         if (requests[i] != MPI_REQUEST_NULL)
@@ -207,18 +210,18 @@ void Timeline::bound(const MPI_Request *requests, int count) const {
 }
 
 void Timeline::completes(const MPI_Request *requests, int count, std::uint64_t event) const {
-    for (int i = 0; traces() && i < count; ++i)
+    for (int i = 0; tells() && i < count; ++i)
         if (requests[i] != MPI_REQUEST_NULL)
             recorder().sennit_trace_completes(handle_bits(requests[i]), event);
 }
 
 void Timeline::begin(const Described &described) const {
-    if (traces())
+    if (tells())
         recorder().sennit_trace_call_begin(&described.call);
 }
 
 void Timeline::waits_for(MPI_Request request) const {
-    if (traces())
+    if (tells())
         recorder().sennit_trace_waits_for(handle_bits(request));
 }
 
@@ -231,14 +234,14 @@ void Timeline::end(const Described &described, int source, int tag, std::uint64_
         mail.bytes = bytes;
     }
     traffic_.note(mail);
-    if (traces())
+    if (tells())
         recorder().sennit_trace_call_end(source, tag, bytes);
 }
 
 // ---- who wants to know --------------------------------------------------------------------------
 
 void Timeline::choose() {
-    const bool on = traces_ || traffic_.any();
+    const bool on = tells() || traffic_.any();
     __atomic_store_n(&on_, on, __ATOMIC_RELAXED);
     on ? attend_to(kTracing) : attend_no_more_to(kTracing);
 }
@@ -266,6 +269,14 @@ int Timeline::leave_out(MPI_Comm comm) {
 void Timeline::start() {
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    sennit_time_spent counted;
+    if (recorder().sennit_get_time_spent &&
+        recorder().sennit_get_time_spent(&counted) == SENNIT_SUCCESS) {
+        gathering_.begin();
+        const Guard guard(mutex_);
+        tells_ = true;
+        choose();
+    }
     if (!recorder().sennit_trace_on || !recorder().sennit_trace_on())
         return;
     outside_task([&] {
@@ -282,19 +293,20 @@ void Timeline::start() {
         return MPI_SUCCESS;
     });
     const Guard guard(mutex_);
-    traces_ = true;
+    traces_ = tells_ = true;
     choose();
 }
 
 void Timeline::finish() {
     static constexpr auto comm_free = SENNIT_BARE(Comm_free);
-    if (!traces_)
+    if (!tells())
         return;
     {
         const Guard guard(mutex_);
-        traces_ = false;
+        traces_ = tells_ = false;
         choose();
     }
+    gathering_.end();
     outside_task([&] {
         if (has_clocks_) {
             meet_rank_0(clock_comm_);

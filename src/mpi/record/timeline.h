@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What observes the program's calls. The trace (SENNIT_TRACE) is told which ranks are in a
 // communicator, how the clocks of hosts differ, which operations were posted and who waits for
-// them. And messages of accounts are counted while somebody watches these (traffic.h). Spans of
-// calls: traced.h.
+// them. Where the runtime counts how time is spent (SENNIT_TALP), it is told of the calls alone.
+// And messages of accounts are counted while somebody watches these (traffic.h). Spans of calls:
+// traced.h.
 //
 // State         what                                         touched by
 //   on_         does anybody want to know?                   any thread reads
-//   traces_     constant from MPI_Init to MPI_Finalize       any thread reads
+//   traces_, tells_    constant from MPI_Init to MPI_Finalize   any thread reads
 //   key_, latest_  what is known of communicators: an        any thread, with mutex_
 //               attribute, which goes with its communicator as a handle does not
 //   clock_comm_, has_clocks_                                 MPI_Init, MPI_Finalize
@@ -18,6 +19,7 @@
 #include "base/guard.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
+#include "mpi/record/gathering.h"
 #include "mpi/record/traffic.h"
 #include "sennit.h"
 
@@ -75,6 +77,13 @@ class Timeline {
     }
     // Is it the trace, which also wants to see who waits for what?
     bool traces() const { return __builtin_expect(traces_, false); }
+    // Does the runtime want to know of calls: for the trace, or to count time?
+    bool tells() const { return __builtin_expect(tells_, false); }
+
+    // See sennit_gather().
+    int gather(bool node, const void *mine, int bytes, void *all, int room) {
+        return gathering_.gather(node, mine, bytes, all, room);
+    }
 
     // After MPI_Init, and before MPI_Finalize: who we are, and the clocks.
     void start();
@@ -113,6 +122,8 @@ class Timeline {
 
     bool on_ = false; // written atomically, see on()
     bool traces_ = false;
+    bool tells_ = false; // of calls: for the trace, or where time is counted
+    Gathering gathering_;
     Traffic traffic_;
     bool has_clocks_ = false;
     Mutex mutex_ SENNIT_BEFORE(g_calls.lock); // attend_to()

@@ -94,6 +94,7 @@ constexpr AroundFork kAroundFork[] = {
     // The board and its slot are the parent's: in the child nobody may ring, lend or take a core
     // there. So it goes first.
     {"pool", nullptr, nullptr, runtime::leave_pool_in_child},
+    {"times", nullptr, nullptr, runtime::hide_times_in_child},
 };
 
 constexpr std::size_t place_of(std::string_view name) {
@@ -170,6 +171,7 @@ void see_loaded_objects() {
     pthread::leave_alone(runtime::passes_messages); // src/mpi suspends no task inside of them
     runtime::let_flows_leave_home();
     runtime::join_pool();
+    runtime::show_times();
     pthread_atfork(before_fork, after_fork<&AroundFork::parent>, after_fork<&AroundFork::child>);
     pthread::observe_affinity(omp::note_own_binding);
     see_loaded_objects();

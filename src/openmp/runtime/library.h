@@ -23,6 +23,9 @@ struct Process {
     // The board on which the process shares cores: the MPI library's, or its own, with a slot.
     node::Board board;
     node::BoardSlot *slot = nullptr;
+    // Where others see how the threads spend their time, if they do not see it there.
+    node::Board times_board;
+    node::BoardSlot *times_slot = nullptr;
     PollingServices services; // of nanos6.h
     bool loading = false;     // load() has been called
     bool loaded = false;      // load() has returned
@@ -64,5 +67,10 @@ void stand_in_if_replaced(const void *code);
 void let_flows_leave_home();
 void join_pool();
 void leave_pool_in_child();
+
+// How the threads spend their time (sennit_get_time_spent): for those who look at the board.
+void show_times();
+void hide_times();
+void hide_times_in_child();
 
 } // namespace sennit::runtime

@@ -32,6 +32,7 @@ bool has_mpi() {
 
 void leave() {
     sched::end_sharing();
+    runtime::hide_times();
     if (g_process.slot)
         g_process.board.leave(*std::exchange(g_process.slot, nullptr));
     g_process.board.close();

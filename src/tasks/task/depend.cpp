@@ -162,14 +162,14 @@ struct Edges {
 };
 
 // A waiter without a task is a wait of its creator. A trace shows it so.
-SENNIT_COLD void trace_edge(const DependNode &predecessor, const DependNode &node) {
+SENNIT_COLD void trace_edge(const DependNode &predecessor, const DependNode &node, bool waits) {
     if (predecessor.task && node.task && predecessor.task->trace_id && node.task->trace_id)
-        trace::edge(predecessor.task->trace_id, node.task->trace_id);
+        trace::edge(predecessor.task->trace_id, node.task->trace_id, waits);
 }
 SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &node) {
     if (!predecessor.task || !node.task)
         return;
-    trace_edge(predecessor, node);
+    trace_edge(predecessor, node, true);
     if (task::Observer *observer = task::observer())
         observer->ordered(*predecessor.task, *node.task);
 }
@@ -183,7 +183,7 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
         return;
     if (top == DependNode::closed()) {
         if (observed::by(observed::kTrace))
-            trace_edge(*predecessor, node);
+            trace_edge(*predecessor, node, false);
         return;
     }
     if (top && edges.has(top))
@@ -195,7 +195,7 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
     do {
         if (top == DependNode::closed()) {
             if (observed::by(observed::kTrace))
-                trace_edge(*predecessor, node);
+                trace_edge(*predecessor, node, false);
             if (edge == &node.own_edge)
                 edge->successor = nullptr;
             else

@@ -3,10 +3,12 @@
 #include "tasks/trace/trace.h"
 
 #include "base/config.h"
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/message.h"
 #include "base/rank.h"
 #include "base/spin.h"
+#include "tasks/trace/spent_time.h"
 #include "tasks/trace/trace_output.h"
 
 #include <atomic>
@@ -18,11 +20,13 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <new>
+#include <string_view>
 #include <unistd.h>
 
 namespace sennit::trace {
 
 bool g_on = false;
+bool g_records = false;
 
 namespace {
 
@@ -169,7 +173,36 @@ void end_tracing() {
 
 } // namespace
 
+namespace {
+
+// DLB's own switch, for programs that are started as under DLB: "--lewi --talp". The last one
+// counts, as there.
+bool dlb_wants_talp() {
+    const char *const given = trusted_environment("DLB_ARGS");
+    bool wanted = false;
+    for (const char *word = given ? given : ""; *word;) {
+        const std::size_t length = std::strcspn(word, " \t");
+        const std::string_view text(word, length);
+        if (text == "--talp" || text == "--talp=yes" || text == "--talp=1" || text == "--talp=true")
+            wanted = true;
+        else if (text == "--no-talp" || text == "--talp=no" || text == "--talp=0" ||
+                 text == "--talp=false")
+            wanted = false;
+        word += length + std::strspn(word + length, " \t");
+    }
+    return wanted;
+}
+
+} // namespace
+
+void begin_to_count() {
+    count_time([] { return g_row_of_thread ? g_row_of_thread() : -1; });
+    g_on = true;
+}
+
 void setup() {
+    if (config().talp == Talp::on || dlb_wants_talp())
+        begin_to_count();
     if (!*config().trace)
         return;
     if (!choose_folder(config().trace)) {
@@ -177,7 +210,7 @@ void setup() {
              config().trace, std::strerror(errno));
         return;
     }
-    g_on = true;
+    g_on = g_records = true;
     std::atexit(end_tracing);
 }
 
@@ -191,6 +224,10 @@ std::uint64_t next_id() {
 }
 
 void record(Kind kind, Word a, Word b, Word c, Word d, Word e, Word f, Word g) {
+    if (g_counts)
+        count(kind, a, b, c);
+    if (!g_records)
+        return;
     Cursor &cursor = t_cursor;
     Word *at = cursor.at;
     if (SENNIT_UNLIKELY(cursor.room < kMostWords)) {
@@ -208,17 +245,19 @@ void record(Kind kind, Word a, Word b, Word c, Word d, Word e, Word f, Word g) {
 }
 
 void name_entry(std::uint64_t entry) {
-    if (SENNIT_UNLIKELY(!g_names.seem_written(entry)))
+    if (g_records && SENNIT_UNLIKELY(!g_names.seem_written(entry)))
         g_names.write_entry(entry);
 }
 
 void name_literal(const char *name) {
     const auto key = reinterpret_cast<std::uint64_t>(name);
-    if (SENNIT_UNLIKELY(!g_names.seem_written(key)))
+    if (g_records && SENNIT_UNLIKELY(!g_names.seem_written(key)))
         g_names.write_literal(key, name);
 }
 
 void name_group(std::uint64_t group, int size, const int *ranks, const char *name) {
+    if (!g_records)
+        return;
     // Beyond a chunk's room a list is left out.
     constexpr int kMostRanks = 16 * 1024;
     const int listed = ranks && size <= kMostRanks ? size : 0;
@@ -236,12 +275,12 @@ void name_group(std::uint64_t group, int size, const int *ranks, const char *nam
 }
 
 void set_rank(int rank, int ranks) {
-    if (on())
+    if (g_records)
         put_rank(rank, ranks);
 }
 
 void set_clock(std::int64_t offset_ns, std::int64_t error_ns) {
-    if (on())
+    if (g_records)
         put_meeting({clock_now().monotonic_ns, offset_ns, error_ns});
 }
 
@@ -267,7 +306,8 @@ void polled(std::uint64_t begin, int completions) {
 }
 
 void after_fork_in_child() {
-    if (!g_on)
+    spent_time_after_fork_in_child();
+    if (!g_records)
         return;
     forget_file();
     g_names.forget();

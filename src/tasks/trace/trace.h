@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event recorder: what ran where and when (SENNIT_TRACE=folder).
 //
-// Any room may call it. Off, each call is one load and one branch. On, an event goes to a chunk of
+// Any room may call it. Off, each call is one load and one branch. On, an event is counted
+// (spent_time.h), or recorded, or both. Where it is recorded, it goes to a chunk of
 // the calling thread, without locks. Chunks are pieces of the file <folder>/rank-<r>.sennit, mapped
 // while they are filled: memory is bounded, nothing is dropped as long as the disk has room, and
 // what was recorded survives any end of the process. format.h tells what is in the file. Task ids
@@ -22,9 +23,12 @@
 
 namespace sennit::trace {
 
-extern bool g_on; // set once by setup(), before other threads exist
+// Set once, before other threads exist.
+extern bool g_on;      // somebody wants to know of events
+extern bool g_records; // they go to a file
 
 void setup();            // reads the configuration
+void begin_to_count();   // spent_time.h
 std::uint64_t next_id(); // a new task's id
 void record(Kind kind, Word a = 0, Word b = 0, Word c = 0, Word d = 0, Word e = 0, Word f = 0,
             Word g = 0);
@@ -83,9 +87,10 @@ inline void task_complete(std::uint64_t id) {
     if (on())
         record(Kind::complete, id);
 }
-inline void edge(std::uint64_t predecessor, std::uint64_t successor) {
+// `waits`: the predecessor is not complete. This is not in the file, for it has both tasks' times.
+inline void edge(std::uint64_t predecessor, std::uint64_t successor, bool waits) {
     if (on())
-        record(Kind::edge, predecessor, successor);
+        record(Kind::edge, predecessor, successor, waits ? 1 : 0);
 }
 inline void steal(int victim, std::uint64_t count) {
     if (on())

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the threads of this process spend their time, counted while the program runs (SENNIT_TALP).
+//
+// It is told the events that a trace would have (trace.h), and follows the same story as the
+// trace's reader: tasks and waits nest on the stacks of fibers. What is to be counted needs no
+// memory of the past, so it costs no file. Off, it costs nothing: the recorder's branch is the
+// same.
+//
+// All is under one lock. So an event takes some 50 ns, and threads that have very short tasks wait
+// for each other.
+#pragma once
+
+#include "base/spent_page.h"
+#include "tasks/trace/format.h"
+
+namespace sennit::trace {
+
+extern bool g_counts; // set once, before other threads exist
+
+// Begin. The calling thread is the initial one, in the program.
+void count_time(int (*row)());
+void count(Kind kind, Word a, Word b, Word c);
+// From now on others see the numbers there, or with null no more.
+void show_spent_time(SpentPage *page);
+// False: nothing is counted.
+bool read_spent_time(SpentNow &now);
+void spent_time_after_fork_in_child(); // counts anew
+
+} // namespace sennit::trace
