@@ -8,12 +8,15 @@
 #include "base/small_file.h"
 #include "node/look.h"
 #include "node/pool.h"
+#include "sennit.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <iterator>
 #include <sched.h>
+#include <string_view>
 #include <unistd.h>
 
 namespace {
@@ -179,6 +182,38 @@ int acquire(int most) {
     return ask && ask(most, &found) == 0 && found > 0 ? DLB_SUCCESS : DLB_NOUPDT;
 }
 
+// DLB's options are words, the last of which counts.
+bool wants_talp(const char *arguments) {
+    bool wanted = false;
+    for (const char *word = arguments ? arguments : ""; *word;) {
+        const std::size_t length = std::strcspn(word, " ");
+        const std::string_view text(word, length);
+        if (text == "--talp" || text == "--no-talp")
+            wanted = text == "--talp";
+        word += length + std::strspn(word + length, " ");
+    }
+    return wanted;
+}
+
+void begin_talp() {
+    const auto is_there = reinterpret_cast<int (*)(int *)>(dlsym(RTLD_DEFAULT, "MPI_Initialized"));
+    const auto begin =
+        reinterpret_cast<decltype(&sennit_count_time)>(dlsym(RTLD_DEFAULT, "sennit_count_time"));
+    const auto read = reinterpret_cast<decltype(&sennit_get_time_spent)>(
+        dlsym(RTLD_DEFAULT, "sennit_get_time_spent"));
+    sennit_time_spent now;
+    if (read && read(&now) == SENNIT_SUCCESS)
+        return;
+    int late = 0;
+    if (is_there)
+        is_there(&late);
+    if (late || !begin || begin() != SENNIT_SUCCESS)
+        std::fprintf(stderr,
+                     "sennit: DLB_Init: --talp comes %s, no time is counted: start the "
+                     "program by `sennit run --talp`, or with --talp in DLB_ARGS\n",
+                     begin ? "too late" : "without Sennit's OpenMP library");
+}
+
 int set_enabled(bool enabled) {
     const sennit::Guard guard(g_state.mutex);
     if (!g_state.initialized.load(std::memory_order_relaxed))
@@ -193,7 +228,7 @@ int set_enabled(bool enabled) {
 
 extern "C" {
 
-SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *) {
+SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *arguments) {
     const sennit::Guard guard(g_state.mutex);
     if (g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_INIT;
@@ -202,6 +237,8 @@ SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *) {
     const int slot = find_slot(0);
     g_state.owned = slot == kNobody ? Cores() : owned_by(slot);
     g_state.initialized.store(true, std::memory_order_relaxed);
+    if (wants_talp(arguments))
+        begin_talp();
     return DLB_SUCCESS;
 }
 

@@ -1,55 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLB's measurements (include/dlb_talp.h, dlb_stats.h): who is there is told, times are not.
+// DLB's statistics of cores (include/dlb_stats.h): who is there is told, times are not.
 #include "dlb.h"
 #include "dlb_stats.h"
-#include "dlb_talp.h"
 
 #include "base/compiler.h"
 
 extern "C" {
-
-SENNIT_EXPORT int DLB_TALP_Attach() {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_TALP_Detach() {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_TALP_GetNumCPUs(int *) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_TALP_GetPidList(int *, int *, int) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_TALP_GetTimes(int, double *, double *) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT dlb_monitor_t *DLB_MonitoringRegionGetGlobal() {
-    return nullptr;
-}
-SENNIT_EXPORT dlb_monitor_t *DLB_MonitoringRegionGetImplicit() {
-    return nullptr;
-}
-SENNIT_EXPORT const dlb_monitor_t *DLB_MonitoringRegionGetMPIRegion() {
-    return nullptr;
-}
-SENNIT_EXPORT dlb_monitor_t *DLB_MonitoringRegionRegister(const char *) {
-    return nullptr;
-}
-SENNIT_EXPORT int DLB_MonitoringRegionReset(dlb_monitor_t *) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_MonitoringRegionStart(dlb_monitor_t *) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_MonitoringRegionStop(dlb_monitor_t *) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_MonitoringRegionReport(const dlb_monitor_t *) {
-    return DLB_ERR_NOTALP;
-}
-SENNIT_EXPORT int DLB_MonitoringRegionsUpdate() {
-    return DLB_ERR_NOTALP;
-}
 
 SENNIT_EXPORT int DLB_Stats_Init() {
     return DLB_DROM_Attach();

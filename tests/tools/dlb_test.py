@@ -41,7 +41,10 @@ def test_fortran_programs_run():
         with Pools() as pools:
             pools.well("pool", "start", "night")
             results, _ = dlb(pools, program)
-            assert results == {"early": -2, "init": 0, "again": -3, "idle": 2, "poll": 2, "finalize": 0}, results
+            assert results == {"early": -2, "init": 0, "again": -3, "idle": 2, "poll": 2, "start": -16, "stop": -16,
+                               "finalize": 0}, results
+            counted = pools.well("exec", "--talp", "--threads", "1", program).splitlines()
+            assert counted[-5:] == ["start: 0", "stop: 0", "measured: 1", "useful: T", "finalize: 0"], counted
 
 
 def test_idle_threads_lend_their_cores_when_it_is_asked():
@@ -77,6 +80,47 @@ def test_callbacks_are_called():
             if len(CORES) > 1:
                 assert results["update"] == 0, lines
                 assert lines[-1] == f"told {owned} {owned} 1", lines
+
+
+def read_calls(lines):
+    """What calls have returned, and the other lines: their first word, and the rest."""
+    calls = {line.split(": ")[0]: int(line.split(": ")[1].split()[0]) for line in lines if ": " in line}
+    return calls, {line.split()[0]: line.split()[1:] for line in lines if ": " not in line}
+
+
+def test_talp_measures_regions():
+    for program, start in [(one, start) for one in IN_C for start in ("--talp", "DLB_ARGS", "DLB_Init")]:
+        with Pools() as pools:
+            command = [SENNIT, "exec", "--threads", "2", *(["--talp"] if start == "--talp" else []), program, "talp"]
+            given = {"DLB_ARGS": "--lewi --talp"} if start == "DLB_ARGS" else {}
+            with subprocess.Popen(command, text=True, env={**pools.environment, **given}, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                lines = []
+                while not lines or not lines[-1].startswith("reset "):
+                    lines.append(process.stdout.readline())
+                    assert lines[-1], (lines, process.stderr.read())
+                calls, said = read_calls(lines)
+                assert said["same"] == said["none"] == ["1", "1"], said
+                assert calls["init"] == calls["start"] == calls["other"] == calls["last"] == calls["stop"] == 0, calls
+                assert calls["stopped"] == calls["again"] == 2 and calls["unknown"] == -11, calls
+                assert calls["metrics"] == calls["report"] == calls["reset"] == 0, calls
+                name, cpus, times, parallels, elapsed, *parts = said["loop"]
+                assert [name, cpus, times, parallels] == ["loop", "2", "1", "3"] and float(elapsed) > 0.18, said
+                for part, wanted in zip(parts, (70 / 120, 70 / 100, 100 / 120)):  # late sleepers make it less sharp
+                    assert abs(float(part) - wanted) < 0.12, (parts, start)
+                assert said["reset"] == ["1", "0", "1", "1"], said
+                looks = subprocess.run([program, "talp-of", str(process.pid)], env=pools.environment, text=True,
+                                       capture_output=True, timeout=harness.LIMIT, check=True)
+                others, seen = read_calls(looks.stdout.splitlines())
+                assert not looks.stderr and others["early"] == others["twice"] == -5, looks
+                assert others["attach"] == others["list"] == others["times"] == others["detach"] == 0, others
+                assert others["cores"] == others["node times"] == others["node metrics"] == 0, others
+                assert others["nobody"] == -6 and others["mine"] == -16 and others["no region"] == -11, others
+                assert seen["processes"] == seen["node"] == ["1", "1"], seen
+                assert float(seen["useful"][0]) > 0.1 and float(seen["useful"][1]) == 0, seen
+                _, report = process.communicate("\n", timeout=harness.LIMIT)
+                assert "region loop of process" in report and "efficiency: parallel" in report, report
+            assert process.returncode == 0 and os.listdir(pools.folder.name) == [], os.listdir(pools.folder.name)
 
 
 def test_schedulers_move_cores():

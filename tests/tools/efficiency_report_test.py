@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # whole: tools.efficiency_report.{mpi} mpi=all processors=2 -- {sennit} {mpi} {programs}
-"""`sennit report` and `sennit run --trace` on a program whose efficiency is known: text, JSON, page and hints.
+"""`sennit report` and `sennit run --trace` on a program whose efficiency is known: text, JSON, page and hints. TALP's
+calls say the same of the same run.
 
 Usage: efficiency_report_test.py SENNIT mpich|openmpi FOLDER-OF-PROGRAMS"""
 import json
@@ -22,23 +23,34 @@ def command(*words):
 
 
 def report(*arguments):
-    """What the run said, the report's text, its numbers and its page."""
+    """What the run said, the report's text, its numbers and its page, and what TALP said."""
     with tempfile.TemporaryDirectory() as folder:
         trace, numbers, page = (os.path.join(folder, name) for name in ("trace", "numbers.json", "page.html"))
-        ran = command("run", "-n", "2", "--threads", "2", f"--trace={trace}", PROGRAM, *arguments)
+        ran = command("run", "-n", "2", "--threads", "2", "--talp", f"--trace={trace}", PROGRAM, *arguments)
         text = command("report", trace, "--json", numbers, "--html", page).stdout
         with open(numbers, encoding="utf-8") as file:
             (run,) = json.load(file)["runs"]
         with open(page, encoding="utf-8") as file:
-            return ran.stderr, text, run, file.read()
+            return ran.stderr, text, run, file.read(), json.loads(ran.stdout)
 
 
 def near(value, wanted):
     assert abs(value - wanted) < LOOSELY, (value, wanted)
 
 
+def compare_talp(talp, steps, job):
+    for name in ("parallel", "mpi", "mpi_load_balance", "mpi_communication", "openmp", "openmp_serial",
+                 "openmp_load_balance", "openmp_scheduling"):
+        assert abs(talp[name] - steps[name]) < 0.01, (name, talp, steps)
+    assert talp["name"] == "steps" and talp["cpus"] == 4 and talp["ranks"] == talp["node"] == 2, talp
+    assert talp["nodes"] == 1 and talp["measured"] == 2 and talp["parallels"] == 20, talp
+    assert abs(talp["balance_in"] * talp["balance_out"] - talp["mpi_load_balance"]) < 1e-4, talp
+    assert abs(talp["node_useful"] - talp["useful"]) < 1e-6, talp
+    assert 0 < talp["run_mpi"] and talp["useful"] / 4 < talp["run_useful"] < 100, (talp, job)
+
+
 def test_ranks_and_threads_of_unequal_work():
-    said, text, run, page = report()
+    said, text, run, page, talp = report()
     (steps,) = run["efficiency"]["phases"]
     assert steps["name"] == "phase steps", steps
     near(steps["mpi"], 0.75)
@@ -47,6 +59,8 @@ def test_ranks_and_threads_of_unequal_work():
     near(steps["openmp"], 110 / 120)
     near(steps["openmp_load_balance"], 110 / 120)
     near(steps["parallel"], 110 / 160)
+    compare_talp(talp, steps, run["efficiency"]["job"])
+    assert talp["tasks"] == 0 and talp["calls"] == 20, talp
     job = run["efficiency"]["job"]
     assert abs(job["parallel"] - job["mpi"] * job["openmp"]) < 1e-6, job
     assert abs(job["mpi"] - job["mpi_load_balance"] * job["mpi_communication"]) < 1e-6, job
@@ -65,13 +79,15 @@ def test_ranks_and_threads_of_unequal_work():
 
 
 def test_a_task_that_waits_leaves_its_thread_to_others():
-    _, text, run, _ = report("tasks")
+    _, text, run, _, talp = report("tasks")
     (steps,) = run["efficiency"]["phases"]
     # Rank 1 works for 20 of 80 ms of its threads; for the rest its receive keeps one of them from work, and both
     # once the other task is over.
     near(steps["parallel"], 100 / 160)
     near(steps["mpi"], 100 / 160)
     near(steps["openmp"], 1)
+    compare_talp(talp, steps, run["efficiency"]["job"])
+    assert talp["tasks"] == 40 and talp["calls"] == 20, talp
     assert run["efficiency"]["job"]["mpi_transfer"] is None, run["efficiency"]
     assert "not divided into serialization and transfer: MPI is called in tasks" in text, text
 

@@ -4,20 +4,31 @@
  *
  * A program that was written for DLB: what its calls return, one line each.
  *
- * Usage: dlb_calls lewi | idle | callbacks | list | mask PID | set PID CORE [steal] */
+ * Usage: dlb_calls lewi | idle | callbacks | talp | talp-of PID | list | mask PID | set PID CORE
+ * [steal] */
 #define _GNU_SOURCE
 #include <dlb.h>
 #include <dlb_drom.h>
 #include <dlb_stats.h>
 #include <dlb_talp.h>
 
+#include <omp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static void say(const char *call, int result) {
     printf("%s: %d %s\n", call, result, DLB_Strerror(result));
+}
+
+/* A kernel that computes for so long, on any machine. */
+static void hold(int milliseconds) {
+    struct timespec time = {0, milliseconds * 1000000L};
+    syscall(SYS_nanosleep, &time, NULL);
 }
 
 static int told_threads = -1;
@@ -91,6 +102,67 @@ static void idle(void) {
     say("finalize", DLB_Finalize());
 }
 
+/* Its time, from the command on if that counts it, else from DLB_Init; until it gets a line. */
+static void talp(void) {
+    say("init", DLB_Init(0, NULL, "--lewi --talp"));
+    dlb_monitor_t *const loop = DLB_MonitoringRegionRegister("loop");
+    dlb_monitor_t *const other = DLB_MonitoringRegionRegister("");
+    printf("same %d %d\n", loop == DLB_MonitoringRegionRegister("loop"),
+           DLB_MonitoringRegionGetGlobal() == DLB_MonitoringRegionRegister("gLOBAL"));
+    printf("none %d %d\n", DLB_MonitoringRegionRegister("All") == NULL,
+           DLB_MonitoringRegionRegister(DLB_LAST_OPEN_REGION) == NULL);
+    say("stopped", DLB_MonitoringRegionStop(loop));
+    say("start", DLB_MonitoringRegionStart(loop));
+    say("again", DLB_MonitoringRegionStart(loop));
+    say("other", DLB_MonitoringRegionStart(other));
+    for (int i = 0; i < 3; ++i) {
+#pragma omp parallel num_threads(2)
+        hold(omp_get_thread_num() == 0 ? 40 : 10);
+        hold(20); /* of 120 ms: 70 useful, 30 imbalance, 20 serial */
+    }
+    say("last", DLB_MonitoringRegionStop(DLB_LAST_OPEN_REGION));
+    say("stop", DLB_MonitoringRegionStop(loop));
+    say("unknown", DLB_MonitoringRegionStop((dlb_monitor_t *)&loop));
+    dlb_pop_metrics_t all;
+    say("metrics", DLB_TALP_CollectPOPMetrics(loop, &all));
+    if (loop)
+        printf("loop %s %d %d %d %.6f %.6f %.6f %.6f\n", loop->name, loop->num_cpus,
+               loop->num_measurements, (int)loop->num_omp_parallels,
+               (double)loop->elapsed_time * 1e-9, all.parallel_efficiency, all.omp_load_balance,
+               all.omp_serialization_efficiency);
+    say("report", DLB_MonitoringRegionReport(loop));
+    say("reset", DLB_MonitoringRegionReset(loop));
+    if (loop && other)
+        printf("reset %d %d %d %d\n", loop->num_resets, loop->num_measurements,
+               loop->useful_time == 0, other->useful_time > 0);
+    fflush(stdout);
+    getchar();
+    say("finalize", DLB_Finalize());
+}
+
+/* What another process shows of its time. */
+static void talp_of(int pid) {
+    int pids[64], count = 0, cores = 0;
+    double in_mpi = -1, useful = -1;
+    dlb_node_metrics_t node;
+    dlb_node_times_t times[64];
+    say("early", DLB_TALP_GetPidList(pids, &count, 64));
+    say("attach", DLB_TALP_Attach());
+    say("cores", DLB_TALP_GetNumCPUs(&cores) ? -1 : cores < 1);
+    say("list", DLB_TALP_GetPidList(pids, &count, 64));
+    printf("processes %d %d\n", count, count > 0 && pids[0] == pid);
+    say("nobody", DLB_TALP_GetTimes(1, &in_mpi, &useful));
+    say("times", DLB_TALP_GetTimes(pid, &in_mpi, &useful));
+    say("mine", DLB_TALP_GetTimes(0, &in_mpi, &useful));
+    printf("useful %.6f %.6f\n", useful, in_mpi);
+    say("node times", DLB_TALP_GetNodeTimes(NULL, times, &count, 64));
+    printf("node %d %d\n", count, count > 0 && times[0].pid == pid);
+    say("node metrics", DLB_TALP_QueryPOPNodeMetrics("global", &node));
+    say("no region", DLB_TALP_QueryPOPNodeMetrics("loop", &node));
+    say("detach", DLB_TALP_Detach());
+    say("twice", DLB_TALP_Detach());
+}
+
 static void list(void) {
     int pids[64], count = 0, cores = 0;
     say("list", DLB_DROM_GetPidList(pids, &count, 64));
@@ -128,6 +200,14 @@ int main(int count, char **arguments) {
     }
     if (strcmp(arguments[1], "callbacks") == 0) {
         callbacks();
+        return 0;
+    }
+    if (strcmp(arguments[1], "talp") == 0) {
+        talp();
+        return 0;
+    }
+    if (strcmp(arguments[1], "talp-of") == 0) {
+        talp_of(atoi(arguments[2]));
         return 0;
     }
     say("attach", DLB_DROM_Attach());

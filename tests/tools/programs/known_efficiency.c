@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * rank: -fopenmp
+ * rank: -fopenmp -I{include} -- {file('sennit-dlb')} -Wl,-rpath,{folder('sennit-dlb')}
  * Two ranks with two threads that hold times instead of computing, so that their efficiency is
  * known. In each of ten steps, the phase "steps":
  *   rank 0   both threads 40 ms
  *   rank 1   20 and 10 ms, then it waits for rank 0 in MPI_Barrier
- * With "tasks" the ranks wait in a task, and one thread runs another task of 20 ms meanwhile. */
+ * With "tasks" the ranks wait in a task, and one thread runs another task of 20 ms meanwhile.
+ * Rank 0 prints what TALP says of the steps, if time is counted. */
+#include <dlb_talp.h>
 #include <mpi.h>
 #include <omp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -52,6 +55,35 @@ static void step_in_tasks(int rank) {
     }
 }
 
+static void print_talp(dlb_monitor_t *steps, int rank) {
+    dlb_pop_metrics_t all;
+    dlb_node_metrics_t node;
+    double in_mpi = -1, useful = -1;
+    const int error = DLB_TALP_CollectPOPMetrics(steps, &all);
+    if (error != DLB_SUCCESS || DLB_TALP_CollectPOPNodeMetrics(steps, &node) != DLB_SUCCESS ||
+        DLB_TALP_GetTimes(0, &in_mpi, &useful) != DLB_SUCCESS) {
+        printf("{\"error\": %d}\n", error);
+        return;
+    }
+    if (rank != 0)
+        return;
+    printf("{\"parallel\": %.6f, \"mpi\": %.6f, \"mpi_load_balance\": %.6f, "
+           "\"mpi_communication\": %.6f, \"openmp\": %.6f, \"openmp_serial\": %.6f, "
+           "\"openmp_load_balance\": %.6f, \"openmp_scheduling\": %.6f, ",
+           all.parallel_efficiency, all.mpi_parallel_efficiency, all.mpi_load_balance,
+           all.mpi_communication_efficiency, all.omp_parallel_efficiency,
+           all.omp_serialization_efficiency, all.omp_load_balance, all.omp_scheduling_efficiency);
+    printf("\"balance_in\": %.6f, \"balance_out\": %.6f, \"name\": \"%s\", \"cpus\": %d, "
+           "\"ranks\": %d, \"nodes\": %d, \"parallels\": %d, \"tasks\": %d, \"measured\": %d, ",
+           all.mpi_load_balance_in, all.mpi_load_balance_out, all.name, all.num_cpus,
+           all.num_mpi_ranks, all.num_nodes, (int)all.num_omp_parallels, (int)all.num_omp_tasks,
+           (int)all.num_measurements);
+    printf("\"calls\": %d, \"node\": %d, \"node_useful\": %.6f, \"useful\": %.6f, "
+           "\"run_useful\": %.6f, \"run_mpi\": %.6f}\n",
+           (int)all.num_mpi_calls, node.processes_per_node, (double)node.total_useful_time * 1e-9,
+           (double)all.useful_time * 1e-9, useful, in_mpi);
+}
+
 int main(int count, char **arguments) {
     const int in_tasks = count > 1 && strcmp(arguments[1], "tasks") == 0;
     int level;
@@ -61,12 +93,17 @@ int main(int count, char **arguments) {
 #pragma omp parallel num_threads(2)
     hold(1); /* the threads are there */
     MPI_Barrier(MPI_COMM_WORLD);
+    dlb_monitor_t *const steps = DLB_MonitoringRegionRegister("steps");
+    DLB_MonitoringRegionStart(steps);
     if (sennit_trace_begin)
         sennit_trace_begin("steps", -1, -1, 0);
     for (int i = 0; i < 10; ++i)
         (in_tasks ? step_in_tasks : step)(rank);
     if (sennit_trace_end)
         sennit_trace_end();
+    DLB_MonitoringRegionStop(steps);
+    if (steps)
+        print_talp(steps, rank);
     MPI_Finalize();
     return 0;
 }
