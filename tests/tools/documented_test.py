@@ -52,6 +52,7 @@ SMALL = "--nodes 2 --side 16 --steps 40"
 LESS = {
     "--cores 0-7": ("--cores 0", "there may be fewer cores"),
     "sennit top --pool night": ("sennit top --pool night --once", "it has a terminal, and ends by a key"),
+    "sennit top --html": ("sennit top --once", "it ends with the program"),
     "--virtual -n 64": ("--virtual -n 8", "time"),
     "mpiexec -n 64": ("mpiexec -n 8", "time"),
     "--steps 50 --check": ("--steps 5 --check", "time"),

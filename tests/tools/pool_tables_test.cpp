@@ -149,6 +149,74 @@ TEST(Top, TellsTheSpeedUpThatWasMeasured) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(Top, HasTheEfficiencyOfJobsThatCountTheirTime) {
+    const auto process = [](int slot, int job, Spent spent) {
+        MemberNow one;
+        one.slot = slot;
+        one.job = job;
+        one.program = job == 0 ? "a" : "b";
+        one.identity = static_cast<node::Identity>(slot) + 1;
+        one.counts = true;
+        one.spent.threads = 2;
+        one.spent.spent = spent;
+        one.spent.doing = {.useful = 1, .mpi = 1};
+        return one;
+    };
+    Snapshot first;
+    first.now_ns = 1'000'000'000;
+    first.members = {process(0, 0, {.useful = 60, .imbalance = 20}), process(1, 0, {.mpi = 80}),
+                     process(2, 2, {.useful = 1})};
+    Snapshot now = first;
+    now.now_ns = 2'000'000'000;
+    now.members[0].spent.spent += {.useful = 80};
+    now.members[1].spent.spent += {.useful = 30, .mpi = 40, .imbalance = 10};
+    Period period;
+    period.add(first);
+    period.add(now);
+    const JobEfficiency found = period.efficiency(0, false);
+    EXPECT_EQ(found.spent, (Spent{.useful = 110, .mpi = 40, .imbalance = 10}));
+    EXPECT_DOUBLE_EQ(found.mpi.rank_balance, 0.75);
+    EXPECT_DOUBLE_EQ(found.mpi.communication, 1);
+    EXPECT_DOUBLE_EQ(period.efficiency(0, true).spent.parallel(), 170. / 320);
+    std::vector<std::string> lines = top_lines({"board", "", ""}, period, 0);
+    EXPECT_EQ(lines.at(5),
+              "a:0                  efficiency now: parallel 69% = MPI 75% (load balance 75% x "
+              "communication 100%) x OpenMP 92% (serial parts 100% x load balance 92% x "
+              "scheduling 100%)");
+    EXPECT_TRUE(lines.at(6).starts_with("a:0                  efficiency since the start: parallel "
+                                        "53%"))
+        << lines.at(6);
+    ASSERT_EQ(lines.size(), 8U); // the other job did nothing now
+    EXPECT_NE(lines.at(2).find(" runs "), std::string::npos) << lines.at(2);
+    EXPECT_NE(live_json({"", "", ""}, period, 1, true).find("\"over\":true"), std::string::npos);
+}
+
+// Of a process that has two places on the board, one for its times.
+TEST(Top, PutsThePlacesOfAProcessTogether) {
+    std::string folder = std::filesystem::temp_directory_path() / "sennit-top-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    node::Board board;
+    node::Reason reason;
+    ASSERT_TRUE(board.open((folder + "/board").c_str(), reason)) << reason.text;
+    node::BoardSlot *const times = board.join(8, {});
+    SpentNow counted;
+    counted.threads = 3;
+    times->spent.write(counted);
+    EXPECT_EQ(look_at(board).members.at(0).spent.threads, 3);
+    node::ProcessInfo member;
+    member.rank = 5;
+    node::BoardSlot *const rank = board.join(7, member);
+    const Snapshot both = look_at(board);
+    ASSERT_EQ(both.members.size(), 1U);
+    EXPECT_EQ(both.members[0].rank, 5);
+    EXPECT_EQ(both.members[0].spent.threads, 3);
+    board.leave(*times);
+    EXPECT_FALSE(look_at(board).members.at(0).counts);
+    board.leave(*rank);
+    board.close();
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Top, IsATable) {
     Period period;
     period.add({});

@@ -316,6 +316,9 @@ void RunOptions::add_options_to(CLI::App &command) {
         fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: into {}. Look "
                     "at it with sennit report",
                     default_trace));
+    add(command, of_looking, "--talp", talp_, "",
+        "count how the threads spend their time (SENNIT_TALP): for sennit top, and for DLB's TALP "
+        "calls");
     add(command, of_several, "--pool", pool_, "NAME",
         "the pool whose cores it shares (sennit pool start NAME)");
     add(command, of_several, "--share", share_, "SHARE",
@@ -383,7 +386,7 @@ JobSpec RunOptions::apart(std::vector<std::string> words,
     command.add_option("-n,--ranks", own.ranks_);
     own.add_options_to(command);
     CommandLine line = parsed(command, std::move(words));
-    for (const char *name : {"--trace", "--pool", "--virtual", "--dry-run", "--verbose"})
+    for (const char *name : {"--trace", "--talp", "--pool", "--virtual", "--dry-run", "--verbose"})
         if (command.count(name) > 0)
             fail("{} behind ':' is for all programs: write it in front of the first", name);
     if (line.program.empty())
@@ -445,6 +448,7 @@ JobSpec RunOptions::make(const CommandLine &line) const {
         result.bind = parse_bind(bind_);
     if (!trace_.empty())
         result.trace = std::filesystem::absolute(trace_).string();
+    result.talp = talp_;
     set_pool(result);
     result.as_virtual = !virtual_.empty();
     result.as_fibers = virtual_ == virtual_fibers;

@@ -60,6 +60,7 @@ class RunOptions {
     std::string pool_, share_, priority_;
     std::string virtual_;
     bool apart_ = false, one_world_ = false, worlds_ = false, dry_run_ = false, verbose_ = false;
+    bool talp_ = false;
 };
 
 // What `sennit --help` ends with.

@@ -177,6 +177,8 @@ void Command::add_top() {
                      "of this pool; without it: of programs in no pool");
     top_->add_flag("--once", top_request_.once, "print one table and end");
     top_->add_flag("--json", top_request_.json, "the same for programs");
+    top_->add_flag("--html", top_request_.html,
+                   "serve a page that a browser on this machine can follow, and print its address");
 }
 
 void Command::add_doctor() {

@@ -42,6 +42,7 @@ int print_symbol_commands(int process, OtherUser other_user);
 struct TopRequest {
     std::string pool; // empty: programs in no pool
     bool once = false, json = false;
+    bool html = false; // a page of it (live_page.h)
 };
 
 int run_top(const TopRequest &request);

@@ -3,6 +3,7 @@
 
 #include "base/printable.h"
 #include "common/failure.h"
+#include "inspect/live_page.h"
 #include "inspect/top_table.h"
 #include "pool/core_list.h"
 #include "pool/pool_board.h"
@@ -206,9 +207,26 @@ int show_live(const std::string &pool) {
     return 0;
 }
 
+// The user's own board comes and goes with its programs.
+int show_page(const std::string &pool) {
+    auto board = std::make_unique<Looked>(pool);
+    const auto look = [&] {
+        Snapshot now = board->look();
+        if (now.members.empty() && pool.empty()) {
+            board.reset();
+            board = std::make_unique<Looked>(pool);
+            now = board->look();
+        }
+        return now;
+    };
+    return serve_live_page(look, [&] { return board->facts(); });
+}
+
 } // namespace
 
 int run_top(const TopRequest &request) {
+    if (request.html)
+        return show_page(request.pool);
     if (request.once || request.json)
         return show_once(request.pool, request.json);
     if (isatty(STDOUT_FILENO) == 0)

@@ -57,6 +57,8 @@ std::string number(double value) {
 }
 
 std::string state_of(const MemberNow &one) {
+    if (!one.shares_cores && one.counts)
+        return one.spent.doing.useful > 0 ? "runs" : one.spent.doing.mpi > 0 ? "waits" : "idle";
     return !one.shares_cores ? "rings" : one.waits ? "waits" : one.uses > 0 ? "runs" : "idle";
 }
 
@@ -94,6 +96,8 @@ Rates Period::rates(const MemberNow &now) const {
     const MemberNow *const before = first_.find(now.slot);
     if (!before || before->identity != now.identity || seconds <= 0)
         return rates;
+    if (now.counts && before->counts)
+        rates.spent = now.spent.since(before->spent);
     const auto used = static_cast<double>(now.used_ns - before->used_ns);
     rates.cores = std::max(0.0, used * 1e-9 / seconds);
     if (used > 0)
@@ -103,6 +107,78 @@ Rates Period::rates(const MemberNow &now) const {
     rates.speed = static_cast<double>(now.progress - before->progress) / seconds;
     return rates;
 }
+
+JobEfficiency Period::efficiency(int job, bool since_begin) const {
+    JobEfficiency found;
+    double most = 0; // outside of MPI, per thread
+    std::int64_t threads = 0;
+    for (const MemberNow &one : last_.members) {
+        if (!one.counts || one.job != job)
+            continue;
+        const Spent spent = since_begin ? one.spent.all() : rates(one).spent;
+        if (spent.total() <= 0)
+            continue;
+        found.spent += spent;
+        threads += one.spent.threads;
+        most = std::max(most, static_cast<double>(spent.outside_mpi()) /
+                                  static_cast<double>(one.spent.threads));
+    }
+    found.mpi = mpi_factors(found.spent, most, static_cast<int>(threads));
+    return found;
+}
+
+namespace {
+
+// Those that count their time, by the first of their members.
+std::vector<const MemberNow *> counted_jobs(const Snapshot &now) {
+    std::vector<const MemberNow *> jobs;
+    for (const MemberNow &one : now.members)
+        if (one.counts && std::none_of(jobs.begin(), jobs.end(), [&](const MemberNow *other) {
+                return other->job == one.job;
+            }))
+            jobs.push_back(&one);
+    return jobs;
+}
+
+void add_efficiencies(std::vector<std::string> &lines, const Period &period) {
+    for (const MemberNow *const job : counted_jobs(period.last()))
+        for (const bool since_begin : {false, true}) {
+            const JobEfficiency found = period.efficiency(job->job, since_begin);
+            const Spent &spent = found.spent;
+            if (spent.total() > 0)
+                lines.push_back(fmt::format(
+                    "{:<20} efficiency {}: parallel {} = MPI {} (load balance {} x communication "
+                    "{}) x OpenMP {} (serial parts {} x load balance {} x scheduling {})",
+                    fmt::format("{}:{}", job->program.substr(0, 14), job->job),
+                    since_begin ? "since the start" : "now", percent(spent.parallel()),
+                    percent(spent.mpi_part()), percent(found.mpi.rank_balance),
+                    percent(found.mpi.communication), percent(spent.openmp()),
+                    percent(spent.serial_parts()), percent(spent.thread_balance()),
+                    percent(spent.overhead())));
+        }
+}
+
+nlohmann::json json_of(const Spent &spent) {
+    return {{"useful", spent.useful},
+            {"mpi", spent.mpi},
+            {"serial", spent.serial},
+            {"imbalance", spent.imbalance},
+            {"scheduling", spent.scheduling}};
+}
+
+nlohmann::json json_of(const JobEfficiency &found) {
+    const Spent &spent = found.spent;
+    return {{"parallel", spent.parallel()},
+            {"mpi", spent.mpi_part()},
+            {"mpi_load_balance", found.mpi.rank_balance},
+            {"mpi_communication", found.mpi.communication},
+            {"openmp", spent.openmp()},
+            {"openmp_serial", spent.serial_parts()},
+            {"openmp_load_balance", spent.thread_balance()},
+            {"openmp_scheduling", spent.overhead()}};
+}
+
+} // namespace
 
 std::vector<std::string> top_lines(const BoardFacts &facts, const Period &period, int width) {
     const Snapshot &now = period.last();
@@ -127,6 +203,7 @@ std::vector<std::string> top_lines(const BoardFacts &facts, const Period &period
             one.uses, one.wants, one.without, rates.cores, percent(rates.borrowed),
             percent(rates.lent), number(rates.moves), number(rates.speed), number(one.speed_up)));
     }
+    add_efficiencies(lines, period);
     for (std::string &line : lines) // a program's name may be anything
         line = printable(line);
     if (width > 0)
@@ -135,12 +212,26 @@ std::vector<std::string> top_lines(const BoardFacts &facts, const Period &period
     return lines;
 }
 
-std::string top_json(const BoardFacts &facts, const Period &period) {
+namespace {
+
+// A program's name may be in any encoding.
+std::string text_of(const nlohmann::json &value, int indent) {
+    return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+nlohmann::json json_of(const BoardFacts &facts, const Period &period) {
     const Snapshot &now = period.last();
     nlohmann::json result = {{"pool", facts.pool},
                              {"policy", facts.policy},
                              {"cores", nlohmann::json::array()},
-                             {"processes", nlohmann::json::array()}};
+                             {"processes", nlohmann::json::array()},
+                             {"efficiencies", nlohmann::json::array()}};
+    for (const MemberNow *const job : counted_jobs(now))
+        result["efficiencies"].push_back(
+            {{"job", job->job},
+             {"program", job->program},
+             {"now", json_of(period.efficiency(job->job, false))},
+             {"since_start", json_of(period.efficiency(job->job, true))}});
     for (const CoreNow &core : now.cores)
         result["cores"].push_back({{"core", core.core},
                                    {"owner", core.owner},
@@ -148,6 +239,13 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                    {"recalled", core.recalled}});
     for (const MemberNow &one : now.members) {
         const Rates rates = period.rates(one);
+        nlohmann::json spent;
+        if (one.counts)
+            spent = {{"threads", one.spent.threads},
+                     {"doing", json_of(one.spent.doing)},
+                     {"period_ns", json_of(rates.spent)},
+                     {"all_ns", json_of(one.spent.all())},
+                     {"mpi_calls", one.spent.mpi_calls}};
         nlohmann::json speeds = nlohmann::json::array();
         for (const node::Memory::Speed &measured : one.speeds)
             speeds.push_back({{"cores", measured.cores}, {"speed", measured.speed}});
@@ -161,6 +259,8 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                        {"leftover", one.leftover},
                                        {"shares_cores", one.shares_cores},
                                        {"waits", one.waits},
+                                       {"state", state_of(one)},
+                                       {"spent", std::move(spent)},
                                        {"owns", one.owns},
                                        {"uses", one.uses},
                                        {"wants", one.wants},
@@ -182,8 +282,18 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                        {"speed_up", one.speed_up},
                                        {"measured", std::move(speeds)}});
     }
-    // A program's name may be in any encoding.
-    return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+    return result;
+}
+
+} // namespace
+
+std::string top_json(const BoardFacts &facts, const Period &period) {
+    return text_of(json_of(facts, period), 2);
+}
+
+std::string live_json(const BoardFacts &facts, const Period &period, double at, bool over) {
+    return text_of(
+        {{"title", facts.title}, {"at", at}, {"over", over}, {"top", json_of(facts, period)}}, -1);
 }
 
 } // namespace sennit::tool

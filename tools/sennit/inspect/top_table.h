@@ -4,6 +4,8 @@
 
 #include "pool/snapshot.h"
 
+#include "base/spent.h"
+
 #include <string>
 #include <vector>
 
@@ -16,6 +18,13 @@ struct Rates {
     double cores = 0;    // in use, on average
     double moves = 0;    // a second
     double speed = 0;    // progress a second
+    Spent spent;         // by its threads, if it counts that
+};
+
+// How well a job uses its threads (docs/user/see.md).
+struct JobEfficiency {
+    Spent spent;
+    MpiFactors mpi;
 };
 class Period {
   public:
@@ -24,6 +33,8 @@ class Period {
     void restart();
     const Snapshot &last() const { return last_; }
     Rates rates(const MemberNow &member) const;
+    // Of the members that count their time, in the period or since they began to.
+    JobEfficiency efficiency(int job, bool since_begin) const;
 
   private:
     struct Sums {
@@ -44,5 +55,8 @@ struct BoardFacts {
 // Lines without line feeds, at most `width` characters where it is not 0.
 std::vector<std::string> top_lines(const BoardFacts &facts, const Period &period, int width);
 std::string top_json(const BoardFacts &facts, const Period &period);
+// For the live page: the same, `at` seconds after the first look. `over`: the last process has
+// gone.
+std::string live_json(const BoardFacts &facts, const Period &period, double at, bool over);
 
 } // namespace sennit::tool

@@ -103,6 +103,11 @@ bool must_preload_openmp(Plan &plan, const JobSpec &spec, const Installation &in
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it records the trace, which "
                              "has only MPI calls unless the program loads an OpenMP runtime");
     }
+    const bool is_counted = spec.talp || text_of(environment("SENNIT_TALP")) == "on";
+    if (is_counted && program.openmp_libraries.empty()) {
+        must = true;
+        plan.notes.push_back("Sennit's OpenMP library is preloaded: it counts how time is spent");
+    }
     if (!must && program.openmp_libraries.empty() && is_watched(plan, spec, environment)) {
         must = plan.only_watched = true;
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it tells when the job hangs "
@@ -323,6 +328,8 @@ Plan make_plan(const JobSpec &spec, const Installation &installation,
         plan.settings.push_back({"OMP_PLACES", spec.bind->places});
     if (spec.trace)
         plan.settings.push_back({"SENNIT_TRACE", *spec.trace});
+    if (spec.talp)
+        plan.settings.push_back({"SENNIT_TALP", "on"});
     return plan;
 }
 

@@ -31,13 +31,14 @@ struct JobSpec {
     std::optional<std::string> policy;
     const Binding *bind = nullptr;    // where threads are bound; null: as the environment says
     std::optional<std::string> trace; // absolute
+    bool talp = false;                // time is counted
     std::optional<std::string> pool;  // name, share, priority: as they were typed, checked
     std::optional<std::string> share;
     std::optional<std::string> priority;
     std::vector<LauncherWord> launcher_options; // for mpiexec, as typed
     std::vector<JobSpec> others; // programs of the same job behind ": -n": command, settings, ranks
     bool apart = false;          // they are jobs of their own: apart.h
-    bool worlds = false;         // they are one job, each with its own MPI_COMM_WORLD: addons/worlds
+    bool worlds = false; // they are one job, each with its own MPI_COMM_WORLD: addons/worlds
     bool is_one_of_several = false; // this spec is one of those
     bool as_virtual = false;        // as virtual ranks: virtual_rank.h
     bool as_fibers = false;         // which take turns on few kernel threads

@@ -77,6 +77,8 @@ std::vector<std::string> exec_command(const Plan &plan, const JobSpec &spec,
         line.insert(line.end(), {"--bind", spec.bind->word});
     if (spec.trace)
         line.push_back("--trace=" + *spec.trace);
+    if (spec.talp)
+        line.push_back("--talp");
     if (spec.pool)
         line.push_back("--pool=" + *spec.pool);
     if (spec.share)

@@ -37,7 +37,24 @@ MemberNow describe(node::Board &board, int number, node::BoardSlot &slot) {
     one.slept = get(use.slept);
     one.late = get(use.late);
     one.progress = get(use.progress);
+    one.counts = slot.spent.read(one.spent);
     return one;
+}
+
+// A process may have a place for its times alone. Then they are those of its other place, if it has
+// one.
+void put_together(std::vector<MemberNow> &members) {
+    std::erase_if(members, [&](const MemberNow &one) {
+        if (!one.counts || one.shares_cores)
+            return false;
+        for (MemberNow &other : members)
+            if (other.pid == one.pid && other.slot != one.slot) {
+                other.counts = true;
+                other.spent = one.spent;
+                return true;
+            }
+        return false;
+    });
 }
 
 // What a policy has learned is of all processes of a program together.
@@ -100,6 +117,9 @@ Snapshot look_at(node::Board &board) {
         }
         snapshot.members.push_back(std::move(one));
     });
+    put_together(snapshot.members);
+    for (MemberNow &one : snapshot.members)
+        one.spent = one.counts ? one.spent.until(snapshot.now_ns) : SpentNow();
     node::Cores of_anybody = board.pool().cores;
     for (const MemberNow &one : snapshot.members)
         if (one.shares_cores)

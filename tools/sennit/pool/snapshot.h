@@ -23,6 +23,8 @@ struct MemberNow {
     bool leftover = false;
     bool shares_cores = false; // else it is there for the doorbells only
     bool waits = false;        // asleep in MPI
+    bool counts = false;       // it tells how its threads spend their time:
+    SpentNow spent;
     int owns = 0, uses = 0;
     int lent = 0;     // of those it owns: others use them
     int borrowed = 0; // of those it uses: others own them
