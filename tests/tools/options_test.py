@@ -30,6 +30,7 @@ READ = re.compile(r'(?:getenv|trusted_environment|is_given|folder_of)\("(\w+)"\)
 NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
     "HOME": "POSIX: where the user's cache is, for links to Sennit's files",
+    "DLB_ARGS": "DLB's: its options, of which --talp counts here, too",
     "LD_PRELOAD": "the dynamic linker's: what is there already stays",
     "OMPI_MCA_odls_base_sigkill_timeout": "Open MPI's: how long its mpiexec waits for ranks that are to end",
     "OMPI_MCA_orte_abort_on_non_zero_status": "Open MPI's: whether its mpiexec ends a job with a rank that fails",

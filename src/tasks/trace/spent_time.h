@@ -6,7 +6,7 @@
 // memory of the past, so it costs no file. Off, it costs nothing: the recorder's branch is the
 // same.
 //
-// All is under one lock. So an event takes some 50 ns, and threads that have very short tasks wait
+// All is under one lock. So an event takes some 70 ns, and threads that have very short tasks wait
 // for each other.
 #pragma once
 

@@ -119,7 +119,8 @@ std::string answer_to(std::string_view request, const Allowed &allowed, const Se
     const std::string_view method = take_word(line, ' ');
     std::string_view target = take_word(line, ' ');
     const std::optional<Headers> headers = read_headers(rest);
-    if (!headers || headers->hosts > 1 || !line.starts_with("HTTP/1.") || !target.starts_with('/'))
+    if (!headers || headers->hosts > 1 || (line != "HTTP/1.1" && line != "HTTP/1.0") ||
+        !target.starts_with('/'))
         return refusal("400 Bad Request", "this is no request");
     if (!is_own(headers->host, allowed.port))
         return refusal("403 Forbidden", "the Host is another one");

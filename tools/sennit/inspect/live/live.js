@@ -66,7 +66,7 @@ function draw() {
   if (!last) return;
   const rows = [...last.cores.map(core => ({core: core.core, text: "core " + core.core})),
                 ...last.processes.map(process => ({slot: process.slot, pid: process.pid, text: name(process)}))];
-  const height = 18, left = 170, scale = window.devicePixelRatio || 1, width = canvas.clientWidth;
+  const height = 24, left = 170, scale = window.devicePixelRatio || 1, width = canvas.clientWidth;
   canvas.style.height = rows.length * height + 18 + "px";
   canvas.width = width * scale;
   canvas.height = (rows.length * height + 18) * scale;
@@ -77,7 +77,7 @@ function draw() {
   rows.forEach((row, number) => {
     const y = number * height;
     to.fillStyle = colour("ink");
-    to.fillText(row.text, 2, y + 13, left - 8);
+    to.fillText(row.text, 2, y + 16, left - 8);
     to.fillStyle = colour("idle");
     to.fillRect(left, y + 2, width - left, height - 4);
     for (let i = 1; i < seen.length; ++i) {
@@ -126,6 +126,7 @@ function say(text, over) {
 }
 
 function take(data) {
+  data.top.processes.sort((a, b) => a.job - b.job || a.rank - b.rank || a.pid - b.pid);
   element("title").textContent = data.title;
   document.title = data.title;
   if (!seen.length || data.at > seen[seen.length - 1].at) {
