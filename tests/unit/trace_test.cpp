@@ -422,10 +422,10 @@ TEST_F(Trace, AForkedChildLeavesItsOwnFileAndOnlyItsOwnEvents) {
 TEST_F(Trace, EdgesAreKeptOnce) {
     trace([] {
         const std::uint64_t a = make_task(), b = make_task(), c = make_task();
-        trace::edge(a, c);
-        trace::edge(b, c);
-        trace::edge(a, c);
-        trace::edge(a, b);
+        trace::edge(a, c, true);
+        trace::edge(b, c, true);
+        trace::edge(a, c, true);
+        trace::edge(a, b, true);
     });
     const trace::Process process = read();
     ASSERT_EQ(process.edges.size(), 3u);
