@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! mpif: -fopenmp -- {fortran_flags} -Wl,--no-warn-execstack # tasks that need their stack to be
-!     executable
+! mpif: -fopenmp -- {fortran_flags} -Wl,-z,execstack # their code is on the stack; else Debian 13's linker
+!     makes a program that cannot run, bare either
 ! test: shape=2x1|2x2
 ! Internal procedures passed as arguments in tasks that are suspended in MPI. Compilers call them through
 ! code on the host's stack, which is that of a fiber. Each host waits for a message, then calls a procedure

@@ -12,6 +12,18 @@
 
 enum { tiles = 8 };
 
+/* From GCC 13 on, a null pointer in `depend` stands for omp_all_memory. So there the tasks that are
+ * in no order have an address each. */
+static int *order(int *sentinel, int task) {
+#if !defined __clang__ && __GNUC__ >= 13
+    static int each[2 * tiles];
+    return sentinel ? sentinel : &each[task];
+#else
+    (void)task;
+    return sentinel;
+#endif
+}
+
 static void exchange(int *sentinel) {
     int in[tiles], out[tiles];
     for (int i = 0; i < tiles; ++i) {
@@ -22,13 +34,13 @@ static void exchange(int *sentinel) {
 #pragma omp single
     {
         for (int i = 0; i < tiles; ++i) {
-#pragma omp task shared(out) firstprivate(i, sentinel) depend(inout : out[i])                      \
-    depend(inout : *sentinel)
+            int *const turn = order(sentinel, i);
+#pragma omp task shared(out) firstprivate(i) depend(inout : out[i]) depend(inout : *turn)
             MPI_Ssend(&out[i], 1, MPI_INT, next(), i, MPI_COMM_WORLD);
         }
         for (int i = tiles - 1; i >= 0; --i) {
-#pragma omp task shared(in) firstprivate(i, sentinel) depend(inout : in[i])                        \
-    depend(inout : *sentinel)
+            int *const turn = order(sentinel, tiles + i);
+#pragma omp task shared(in) firstprivate(i) depend(inout : in[i]) depend(inout : *turn)
             MPI_Recv(&in[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 #pragma omp task shared(in) firstprivate(i) depend(in : in[i])
             CHECK(in[i] == 100 * previous() + i);
