@@ -48,7 +48,8 @@ contains
 
     subroutine receive_as(kind)
         integer, intent(in) :: kind
-        integer :: error, data(1), nothing(1)
+        integer :: error
+        integer, asynchronous :: data(1), nothing(1) ! else GCC 14 keeps its value over MPI_Wait
         HANDLE(Request) :: request
         HANDLE(Message) :: message
         STATUS(status)
