@@ -33,7 +33,8 @@ contains
     ! Rank r has 10 r + 1 for rank 0, 10 r + 2 for rank 1, ...
     subroutine rooted(comm)
         HANDLE(Comm), intent(in) :: comm
-        integer :: error, i, root, out(ranks), in(ranks), one(1), counts(ranks), places(ranks)
+        integer :: error, i, root, counts(ranks), places(ranks)
+        integer, asynchronous :: out(ranks), in(ranks), one(1)
 #if defined PERSISTENT
         HANDLE(Request) :: request
 #endif
@@ -63,7 +64,8 @@ contains
 
     subroutine everywhere(comm)
         HANDLE(Comm), intent(in) :: comm
-        integer :: error, i, out(ranks), in(ranks), one(1), counts(ranks), places(ranks), bytes(ranks)
+        integer :: error, i, counts(ranks), places(ranks), bytes(ranks)
+        integer, asynchronous :: out(ranks), in(ranks), one(1)
         HANDLE(Datatype) :: types(ranks)
 #if defined PERSISTENT
         HANDLE(Request) :: request
@@ -114,7 +116,8 @@ contains
     subroutine neighbours(comm)
         HANDLE(Comm), intent(in) :: comm
         HANDLE(Comm) :: ring
-        integer :: error, out(2), in(2), counts(2), places(2)
+        integer :: error, counts(2), places(2)
+        integer, asynchronous :: out(2), in(2)
         integer(MPI_ADDRESS_KIND) :: bytes(2)
         HANDLE(Datatype) :: types(2)
 #if defined PERSISTENT
