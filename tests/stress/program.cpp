@@ -138,6 +138,11 @@ class Generator {
                 draw_region(step, context, share);
                 left -= share;
                 break;
+            case 14:
+                if (left < 2)
+                    continue;
+                left -= draw_rounds(node, steps, context, left);
+                continue;
             default:
                 if (left < 1)
                     continue;
@@ -161,6 +166,39 @@ class Generator {
             const int types = !all_types ? 3 : features_.newer ? 5 : 4;
             depends.push_back({cell, static_cast<Access>(random_.below(types))});
         }
+    }
+
+    // The same tasks again and again; at times something else is between them. How many tasks.
+    int draw_rounds(Node &node, std::vector<Step> &steps, Context context, int most) {
+        const int period = 1 + random_.below(std::min(most, 5));
+        std::vector<const Node *> models;
+        int made = 0;
+        const auto add = [&](const Node *model) {
+            Step step;
+            step.kind = Step::task;
+            step.nodes.push_back(draw_task(node, context, 0, model));
+            steps.push_back(std::move(step));
+            ++made;
+            return steps.back().nodes[0];
+        };
+        for (int i = 0; i < period; ++i)
+            models.push_back(add(nullptr));
+        const int tasks = std::min(most, period * (1 + random_.below(12)));
+        const bool is_regular = random_.one_in(2);
+        for (int next = 0; made < tasks; ++next) {
+            if (!is_regular && random_.one_in(20)) {
+                Step step;
+                step.kind = random_.one_in(2) ? Step::taskwait : Step::taskwait_depend;
+                if (step.kind == Step::taskwait_depend)
+                    draw_depends(node, step.depends, false);
+                steps.push_back(std::move(step));
+            }
+            if (!is_regular && random_.one_in(20))
+                add(nullptr);
+            if (is_regular || !random_.one_in(20))
+                add(models[static_cast<std::size_t>(next % period)]);
+        }
+        return made;
     }
 
     void draw_group(Node &node, Step &step, Context context, int share) {
@@ -226,8 +264,16 @@ class Generator {
             node.fulfil = Fulfil::others_late;
     }
 
-    Node *draw_task(Node &parent, Context context, int below) {
+    // With a model: another task with the same dependences.
+    Node *draw_task(Node &parent, Context context, int below, const Node *model = nullptr) {
         Node *node = fresh();
+        if (model) {
+            node->shape = model->shape;
+            node->reduction = model->reduction;
+            draw_rest(*node);
+            node->depends = model->depends;
+            return fill_task(*node, context, below);
+        }
         static const Shape shapes[] = {
             Shape::plain,         Shape::plain,      Shape::payload,     Shape::depend,
             Shape::depend,        Shape::depend,     Shape::depend_all,  Shape::depend_all,
@@ -243,10 +289,7 @@ class Generator {
             node->shape = Shape::depend;
         if (node->shape == Shape::all_memory && !features_.newer)
             node->shape = Shape::depend_all;
-        node->deferred = !random_.one_in(8);
-        node->final = random_.one_in(12);
-        node->priority = random_.one_in(4) ? random_.below(10) : 0;
-        draw_event(*node);
+        draw_rest(*node);
         switch (node->shape) {
         case Shape::depend:
         case Shape::depend_object:
@@ -268,10 +311,21 @@ class Generator {
         default:
             break;
         }
-        for (const Depend &depend : node->depends)
-            node->by_access[static_cast<int>(depend.access)].push_back(depend.cell);
-        fill(*node, {below, context.depth + 1, context.cancellable, context.reduction, false});
-        return node;
+        return fill_task(*node, context, below);
+    }
+
+    void draw_rest(Node &node) {
+        node.deferred = !random_.one_in(8);
+        node.final = random_.one_in(12);
+        node.priority = random_.one_in(4) ? random_.below(10) : 0;
+        draw_event(node);
+    }
+
+    Node *fill_task(Node &node, Context context, int below) {
+        for (const Depend &depend : node.depends)
+            node.by_access[static_cast<int>(depend.access)].push_back(depend.cell);
+        fill(node, {below, context.depth + 1, context.cancellable, context.reduction, false});
+        return &node;
     }
 
     Program &program_;

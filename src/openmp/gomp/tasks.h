@@ -82,17 +82,18 @@ class Dependences {
     int size() const { return count_; }
     int fill(task::Depend *into) const {
         using task::DependKind;
-        void **const items = depend_ + start_;
-        const int plain = out_ + mutex_ + in_;
+        void **item = depend_ + start_;
         task::Depend *at = into;
-        for (int i = 0; i < plain; ++i)
-            at = add(at, items[i],
-                     i < out_            ? DependKind::out
-                     : i < out_ + mutex_ ? DependKind::mutexinoutset
-                                         : DependKind::in,
-                     code_);
-        for (int i = plain; i < count_; ++i)
-            at = add_object(at, static_cast<void **>(items[i]), code_);
+        const auto add_all = [&](int count, DependKind kind) {
+            for (void **const end = item + count; item != end; ++item)
+                at = add(at, *item, kind, code_);
+        };
+        add_all(out_, DependKind::out);
+        add_all(mutex_, DependKind::mutexinoutset);
+        add_all(in_, DependKind::in);
+        void **const end = depend_ + start_ + count_;
+        for (; item < end; ++item)
+            at = add_object(at, static_cast<void **>(*item), code_);
         return static_cast<int>(at - into);
     }
 

@@ -2,11 +2,13 @@
 #include "tasks/task/depend.h"
 
 #include "base/assert.h"
+#include "base/config.h"
 #include "base/hash.h"
 #include "base/message.h"
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
 #include "tasks/task/priorities.h"
+#include "tasks/task/repeats.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -66,10 +68,11 @@ struct DependTable {
     DependNode *all = nullptr; // last omp_all_memory access: predecessor of every new address
     ExclusionLock *exclusion = nullptr; // of mutexinoutset items, once there was one
     DependNode *waited = nullptr;       // see keep_waited
+    task::Repeats repeats;
 
     [[no_unique_address]] WholeChecks checks;
 
-    Entry &find(std::uintptr_t address);
+    [[gnu::always_inline]] inline Entry &find(std::uintptr_t address);
     void grow();
     bool is_found(const Entry &entry) const;
     template <class Visit>
@@ -129,12 +132,6 @@ SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
     std::free(generation.many);
     generation.many = many;
     generation.capacity = capacity;
-}
-
-// As long as the node has its bias, its task cannot run, and nobody else counts references.
-void count_place(DependNode &node) {
-    if (node.places++ == 0)
-        node.references.store(2, std::memory_order_relaxed);
 }
 
 // `node` has been counted.
@@ -212,14 +209,65 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
         observed_edge(*predecessor, node);
 }
 
+// The same where nobody looks on and there is no edge yet. (Later an access that stays with the
+// table may add a second one, which does no harm.)
+[[gnu::always_inline]] inline void connect_first(sched::Worker &worker, DependNode *predecessor,
+                                                 DependNode &node, Edges &edges) {
+    DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
+    if (top == DependNode::closed())
+        return;
+    DependEdge *edge = &node.own_edge;
+    if (edges.count > 0)
+        edge = static_cast<DependEdge *>(worker.heap.allocate(sizeof(DependEdge)));
+    edge->successor = &node;
+    edge->next = top;
+    // Pairs with the exchange in release_successors, as in connect().
+    while (SENNIT_UNLIKELY(!predecessor->successors.compare_exchange_weak(
+        top, edge, std::memory_order_release, std::memory_order_acquire))) {
+        if (top == DependNode::closed()) {
+            if (edge == &node.own_edge)
+                edge->successor = nullptr;
+            else
+                worker.heap.release(edge);
+            return;
+        }
+        edge->next = top;
+    }
+    ++edges.count;
+}
+
 // A writer behind one writer: the most common case.
 [[gnu::always_inline]] inline void continue_chain(sched::Worker &worker, Entry &entry,
                                                   DependNode &node, Edges &edges) {
-    count_place(node);
+    task::count_place(node);
     DependNode *predecessor = entry.now.few[0];
     connect(worker, predecessor, node, edges);
     entry.now.few[0] = &node;
     task::drop_place(&worker, predecessor);
+}
+
+// The generation that the node belongs to is the current one; what it depends on, the one before.
+[[gnu::always_inline]] inline void open(sched::Worker &worker, DependTable &table, Entry &entry,
+                                        DependNode &node, task::DependKind kind) {
+    Generation &now = entry.now;
+    task::count_place(node);
+    const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
+    if (joins)
+        return;
+    clear(&worker, entry.before);
+    std::swap(entry.before, now);
+    now.kind = kind;
+    if (kind == task::DependKind::mutexinoutset)
+        now.mutex = task::make_mutex(table.exclusion);
+}
+// And there it is, once it is connected.
+[[gnu::always_inline]] inline void enter(sched::Worker &worker, Entry &entry, DependNode &node,
+                                         task::DependKind kind) {
+    if (kind == task::DependKind::out)
+        clear(&worker, entry.before); // nobody joins a writer: not needed again
+    if (entry.now.mutex)
+        task::add_mutex(node, *entry.now.mutex);
+    add(&worker, entry.now, &node);
 }
 
 [[gnu::always_inline]] inline void add_access(sched::Worker &worker, DependTable &table,
@@ -227,23 +275,10 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
                                               Edges &edges) {
     if (kind == task::DependKind::out && entry.is_chain())
         return continue_chain(worker, entry, node, edges);
-    Generation &now = entry.now;
-    count_place(node);
-    const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
-    if (!joins) {
-        clear(&worker, entry.before);
-        std::swap(entry.before, now);
-        now.kind = kind;
-        if (kind == task::DependKind::mutexinoutset)
-            now.mutex = task::make_mutex(table.exclusion);
-    }
+    open(worker, table, entry, node, kind);
     for (DependNode *predecessor : entry.before)
         connect(worker, predecessor, node, edges);
-    if (kind == task::DependKind::out)
-        clear(&worker, entry.before); // nobody joins a writer: not needed again
-    if (now.mutex)
-        task::add_mutex(node, *now.mutex);
-    add(&worker, now, &node);
+    enter(worker, entry, node, kind);
 }
 
 // omp_all_memory: behind everything so far, before everything to come.
@@ -256,7 +291,7 @@ SENNIT_COLD void add_all_memory(sched::Worker &worker, DependTable &table, Depen
         connect(worker, table.all, node, edges);
         task::drop_place(&worker, table.all);
     }
-    count_place(node);
+    task::count_place(node);
     table.all = &node;
 }
 
@@ -343,6 +378,7 @@ void DependTable::each_place(Visit visit) const {
                 visit(*node);
     if (all)
         visit(*all);
+    repeats.each_place(visit);
 }
 
 // A node's count of places, with one taken away for each place that is found, is 0. Then they are
@@ -403,6 +439,13 @@ DependNode *take_waited(Task &creator) {
     return std::exchange(creator.children_depend->waited, nullptr);
 }
 
+static DependTable *make_table() {
+    auto *table = new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
+    if (config().replay == Replay::off)
+        table->repeats.switch_off();
+    return table;
+}
+
 // Only its creator's wait has pointed to it.
 static void end_waited(sched::Worker *worker, DependTable &table) {
     DependNode *node = std::exchange(table.waited, nullptr);
@@ -418,6 +461,7 @@ void drop_table(sched::Worker *worker, DependTable *table) {
     SENNIT_ASSERT(table->is_sound());
     if (table->waited)
         end_waited(worker, *table);
+    table->repeats.release(worker);
     for (std::size_t i = 0; i < table->capacity; ++i) {
         clear(worker, table->entries[i].now);
         clear(worker, table->entries[i].before);
@@ -430,15 +474,43 @@ void drop_table(sched::Worker *worker, DependTable *table) {
     std::free(table);
 }
 
-bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
-                 int count, Linking *linking) {
-    if (!parent.children_depend)
-        parent.children_depend =
-            new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
-    DependTable &table = *parent.children_depend;
-    if (SENNIT_UNLIKELY(table.waited != nullptr))
-        end_waited(&worker, table);
-    Edges edges(linking);
+// ---- repeated graphs, see repeats.h ---------------------------------------------------------
+
+// What comes is no step of the period: the table is given what it has missed.
+static SENNIT_COLD void end_replay(sched::Worker &worker, DependTable &table) {
+    Repeats &repeats = table.repeats;
+    repeats.each_latest([&](const Repeats::Step &step) {
+        const Repeats::Access *const accesses = repeats.accesses(step);
+        for (std::uint32_t i = 0; i < step.count; ++i) {
+            if (accesses[i].by_table)
+                continue;
+            Entry &entry = table.find(accesses[i].address);
+            open(worker, table, entry, *step.latest, accesses[i].kind);
+            enter(worker, entry, *step.latest, accesses[i].kind);
+        }
+    });
+    repeats.end(&worker);
+}
+
+// A tool and a policy that looks ahead see all edges, as the table shows them.
+static bool may_replay(const Linking *linking) {
+    return !linking && !observed::by_anybody();
+}
+
+// The node has all its edges. True when nothing is missing.
+[[gnu::always_inline]] static inline bool is_ready(DependNode &node, const Edges &edges) {
+    if (edges.count == 0) {
+        node.missing.store(0, std::memory_order_relaxed); // nobody else knows the node
+        return true;
+    }
+    // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
+    const int taken = DependNode::kBias - edges.count;
+    return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;
+}
+
+[[gnu::always_inline]] static inline void add_to_table(sched::Worker &worker, DependTable &table,
+                                                       DependNode &node, const Depend *depends,
+                                                       int count, Edges &edges) {
     for (int i = 0; i < count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
         if (SENNIT_UNLIKELY(address == 0))
@@ -447,15 +519,69 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
             add_access(worker, table, table.find(address), node, depends[i].kind, edges);
     }
     SENNIT_ASSERT(!table.checks.due(table.capacity) || table.is_sound());
-    if (SENNIT_UNLIKELY(linking != nullptr))
-        linking->finish();
-    if (edges.count == 0) {
-        node.missing.store(0, std::memory_order_relaxed); // nobody else knows the node
-        return true;
+    if (SENNIT_UNLIKELY(edges.linking != nullptr))
+        edges.linking->finish();
+}
+static SENNIT_NOINLINE void add_some(sched::Worker &worker, DependTable &table, DependNode &node,
+                                     const Depend *depends, int count, Edges &edges) {
+    add_to_table(worker, table, node, depends, count, edges);
+}
+
+// True when nothing is missing.
+static bool replay(sched::Worker &worker, DependTable &table, DependNode &node,
+                   const Depend *depends, Repeats::Step &step) {
+    Repeats &repeats = table.repeats;
+    Edges edges(nullptr);
+    const std::uint32_t *const predecessors = repeats.predecessors();
+    for (std::uint32_t i = step.predecessor; i < step.predecessors_end; ++i)
+        connect_first(worker, repeats.latest(predecessors[i]), node, edges);
+    if (step.looks_up) {
+        Edges more(nullptr); // the edges above are in no list of edges
+        const Repeats::Access *const accesses = repeats.accesses(step);
+        for (std::uint32_t i = 0; i < step.count; ++i)
+            if (accesses[i].by_table)
+                add_some(worker, table, node, depends + i, 1, more);
+        edges.count += more.count;
     }
-    // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
-    const int taken = DependNode::kBias - edges.count;
-    return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;
+    count_place(node);
+    drop_place(&worker, std::exchange(step.latest, &node));
+    repeats.advance();
+    SENNIT_ASSERT(!table.checks.due(table.capacity) || table.is_sound());
+    return is_ready(node, edges);
+}
+
+// While a period is looked for or replayed.
+static SENNIT_NOINLINE bool add_repeated(sched::Worker &worker, DependTable &table,
+                                         DependNode &node, const Depend *depends, int count,
+                                         Linking *linking) {
+    Repeats &repeats = table.repeats;
+    if (repeats.replays()) {
+        Repeats::Step *const step = may_replay(linking) ? repeats.next(depends, count) : nullptr;
+        if (SENNIT_LIKELY(step != nullptr))
+            return replay(worker, table, node, depends, *step);
+        end_replay(worker, table);
+    }
+    Edges edges(linking);
+    add_some(worker, table, node, depends, count, edges);
+    if (may_replay(linking))
+        repeats.look(worker, depends, count, node);
+    else
+        repeats.end(&worker); // it misses a task
+    return is_ready(node, edges);
+}
+
+bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
+                 int count, Linking *linking) {
+    if (!parent.children_depend)
+        parent.children_depend = make_table();
+    DependTable &table = *parent.children_depend;
+    if (SENNIT_UNLIKELY(table.waited != nullptr))
+        end_waited(&worker, table);
+    if (table.repeats.counts(depends[0]))
+        return add_repeated(worker, table, node, depends, count, linking);
+    Edges edges(linking);
+    add_to_table(worker, table, node, depends, count, edges);
+    return is_ready(node, edges);
 }
 
 } // namespace task

@@ -53,6 +53,12 @@ inline void drop_node(sched::Worker *worker, DependNode *node) {
         node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
         free_node(worker, node);
 }
+// As long as the node has its bias, its task cannot run, and nobody else counts references. A node
+// that has places already is not in need of another reference.
+inline void count_place(DependNode &node) {
+    if (node.places++ == 0)
+        node.references.store(2, std::memory_order_relaxed);
+}
 // The table forgets one of the node's places.
 inline void drop_place(sched::Worker *worker, DependNode *node) {
     SENNIT_ASSERT(node->places > 0);

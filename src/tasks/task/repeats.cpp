@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a period, and what follows from one: which steps a step depends on.
+#include "tasks/task/repeats.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "tasks/task/depend.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sennit::task {
+
+// ---- the search -----------------------------------------------------------------------------
+
+// Of a whole list of dependences.
+static std::uint64_t mix(const Depend *depends, int count) {
+    std::uint64_t mixed = 0;
+    for (int i = 0; i < count; ++i)
+        mixed = hash_after(mixed, reinterpret_cast<std::uintptr_t>(depends[i].address) +
+                                      static_cast<std::uint64_t>(depends[i].kind));
+    return mixed;
+}
+
+// In the stages in which each task counts, left_ is 1: so each one comes here.
+void Repeats::look(sched::Worker &worker, const Depend *depends, int count, DependNode &node) {
+    switch (stage_) {
+    case Stage::off:
+    case Stage::replays:
+        return;
+    case Stage::rests:
+        if (left_ == 0)
+            seek(depends, count, kFirstRange);
+        return;
+    case Stage::seeks:
+        if (left_ == 0) {
+            spent_ += range_;
+            if (range_ >= kMostSteps)
+                return rest();
+            return seek(depends, count, range_ ? 4 * range_ : kFirstRange);
+        }
+        if (mix(depends, count) != anchor_mix_)
+            return;
+        period_ = range_ - left_;
+        spent_ += period_;
+        stage_ = Stage::records;
+        steps_.clear();
+        accesses_.clear();
+        [[fallthrough]];
+    case Stage::records:
+        left_ = 1;
+        if (steps_.size() < period_) {
+            if (!record(depends, count))
+                rest();
+            return;
+        }
+        stage_ = Stage::compares;
+        at_ = 0;
+        [[fallthrough]];
+    case Stage::compares:
+        left_ = 1;
+        compare(worker, depends, count, node);
+    }
+}
+
+void Repeats::seek(const Depend *depends, int count, std::uint64_t range) {
+    stage_ = Stage::seeks;
+    range_ = left_ = range;
+    anchor_ = address_of(depends[0]);
+    anchor_mix_ = mix(depends, count);
+}
+
+// The more often there was nothing, the longer.
+void Repeats::rest() {
+    stage_ = Stage::rests;
+    left_ = std::max(spent_, kShortRest) << std::min(rests_, kMostRests);
+    ++rests_;
+    tries_ = 0;
+    spent_ = 0;
+    anchor_ = kNone;
+}
+
+// False where there is no room, and with omp_all_memory, which is an access to every address.
+bool Repeats::record(const Depend *depends, int count) {
+    Step step{};
+    step.access = static_cast<std::uint32_t>(accesses_.size());
+    step.count = static_cast<std::uint32_t>(count);
+    if (accesses_.size() + step.count > kMostAccesses)
+        return false;
+    for (int i = 0; i < count; ++i)
+        if (!depends[i].address || !accesses_.push({address_of(depends[i]), depends[i].kind, true}))
+            return false;
+    return steps_.push(step);
+}
+
+void Repeats::compare(sched::Worker &worker, const Depend *depends, int count, DependNode &node) {
+    Step &step = steps_[at_];
+    if (!is_same(step, depends, count))
+        return differ(&worker, depends, count);
+    count_place(node);
+    step.latest = &node;
+    if (++at_ < steps_.size())
+        return;
+    at_ = 0;
+    rounds_ = 0;
+    if (plan()) {
+        stage_ = Stage::replays;
+    } else {
+        forget_nodes(&worker);
+        rest();
+    }
+}
+
+// The task that differs may be the one that occurs once in a period.
+void Repeats::differ(sched::Worker *worker, const Depend *depends, int count) {
+    forget_nodes(worker);
+    spent_ += 2 * steps_.size();
+    if (++tries_ > kTries)
+        rest();
+    else
+        seek(depends, count, kFirstRange);
+}
+
+void Repeats::end(sched::Worker *worker) {
+    if (stage_ == Stage::off)
+        return;
+    if (stage_ == Stage::rests || stage_ == Stage::seeks) {
+        if (left_ == 0)
+            seek_next(kShortRest);
+        return;
+    }
+    if (rounds_ >= kPays) {
+        tries_ = 0;
+        rests_ = 0;
+    } else {
+        ++tries_;
+        spent_ += 4 * steps_.size();
+    }
+    forget_nodes(worker);
+    rounds_ = 0;
+    if (tries_ > kTries)
+        return rest();
+    seek_next(1);
+}
+
+// The anchor will be the task after so many.
+void Repeats::seek_next(std::uint64_t tasks) {
+    stage_ = Stage::seeks;
+    anchor_ = kNone;
+    left_ = tasks;
+    range_ = 0;
+}
+
+void Repeats::forget_nodes(sched::Worker *worker) {
+    for (Step &step : steps_)
+        if (step.latest)
+            drop_place(worker, std::exchange(step.latest, nullptr));
+}
+
+void Repeats::release(sched::Worker *worker) {
+    forget_nodes(worker);
+    steps_.release();
+    accesses_.release();
+    predecessors_.release();
+}
+
+// ---- what follows from a period -------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+// An address of the period. Tasks have numbers, through two rounds.
+struct Cell {
+    bool is_written = false;
+    bool is_other = false; // it has accesses that are neither `in` nor `out`
+    std::uint32_t writer = kNobody;
+    std::uint32_t readers = kNobody; // since then: the first of a list
+};
+struct Reader {
+    std::uint32_t task;
+    std::uint32_t next;
+};
+
+} // namespace
+
+// Two rounds from an empty table on: what the first one leaves is what every round leaves. The
+// second one shows the predecessors.
+bool Repeats::plan() {
+    WordMap<std::uint32_t> numbers; // from 1 on
+    ScopedArray<std::uint32_t> cell_of;
+    ScopedArray<Cell> cells;
+    for (const Access &access : accesses_) {
+        std::uint32_t number = numbers.get(access.address);
+        if (number == 0) {
+            number = static_cast<std::uint32_t>(cells.size()) + 1;
+            if (!cells.push({}) || !numbers.set(access.address, number))
+                return false;
+        }
+        Cell &cell = cells[number - 1];
+        cell.is_written = cell.is_written || access.kind == DependKind::out;
+        cell.is_other =
+            cell.is_other || (access.kind != DependKind::out && access.kind != DependKind::in);
+        if (!cell_of.push(number - 1))
+            return false;
+    }
+    const auto size = static_cast<std::uint32_t>(steps_.size());
+    ScopedArray<Reader> readers;
+    ScopedArray<std::uint32_t> added; // to whom a step was added last as a predecessor
+    if (!added.extend(size))
+        return false;
+    predecessors_.clear();
+    // The predecessor `before` of the task `number`: false if it is not the latest one of its step.
+    const auto add = [&](std::uint32_t number, std::uint32_t before) {
+        if (number < size || before == kNobody || before == number)
+            return true;
+        const std::uint32_t step = before % size;
+        if (number - before > size)
+            return false;
+        if (std::exchange(added[step], number) == number)
+            return true;
+        return predecessors_.push(step);
+    };
+    for (std::uint32_t number = 0; number < 2 * size; ++number) {
+        Step &step = steps_[number % size];
+        step.predecessor = static_cast<std::uint32_t>(predecessors_.size());
+        step.looks_up = false;
+        for (std::uint32_t i = step.access; i < step.access + step.count; ++i) {
+            Cell &cell = cells[cell_of[i]];
+            accesses_[i].by_table = !cell.is_written || cell.is_other;
+            if (accesses_[i].by_table) {
+                step.looks_up = true;
+                continue;
+            }
+            const bool writes = accesses_[i].kind == DependKind::out;
+            if (!writes || cell.readers == kNobody) {
+                if (!add(number, cell.writer))
+                    return false;
+            } else {
+                for (std::uint32_t at = cell.readers; at != kNobody; at = readers[at].next)
+                    if (!add(number, readers[at].task))
+                        return false;
+            }
+            if (writes) {
+                cell.writer = number;
+                cell.readers = kNobody;
+            } else {
+                const auto first = static_cast<std::uint32_t>(readers.size());
+                if (!readers.push({number, cell.readers}))
+                    return false;
+                cell.readers = first;
+            }
+        }
+        step.predecessors_end = static_cast<std::uint32_t>(predecessors_.size());
+        if (predecessors_.size() > 4 * kMostAccesses)
+            return false;
+    }
+    return true;
+}
+
+} // namespace sennit::task
