@@ -171,21 +171,21 @@ class Generator {
     // The same tasks again and again; at times something else is between them. How many tasks.
     int draw_rounds(Node &node, std::vector<Step> &steps, Context context, int most) {
         const int period = 1 + random_.below(std::min(most, 5));
-        std::vector<const Node *> models;
-        int made = 0;
+        std::vector<Node *> made;
         const auto add = [&](const Node *model) {
             Step step;
             step.kind = Step::task;
             step.nodes.push_back(draw_task(node, context, 0, model));
+            made.push_back(step.nodes[0]);
             steps.push_back(std::move(step));
-            ++made;
-            return steps.back().nodes[0];
         };
         for (int i = 0; i < period; ++i)
-            models.push_back(add(nullptr));
-        const int tasks = std::min(most, period * (1 + random_.below(12)));
+            add(nullptr);
+        const std::vector<Node *> models = made;
+        const auto tasks =
+            static_cast<std::size_t>(std::min(most, period * (1 + random_.below(12))));
         const bool is_regular = random_.one_in(2);
-        for (int next = 0; made < tasks; ++next) {
+        for (int next = 0; made.size() < tasks; ++next) {
             if (!is_regular && random_.one_in(20)) {
                 Step step;
                 step.kind = random_.one_in(2) ? Step::taskwait : Step::taskwait_depend;
@@ -198,7 +198,7 @@ class Generator {
             if (is_regular || !random_.one_in(20))
                 add(models[static_cast<std::size_t>(next % period)]);
         }
-        return made;
+        return std::min(static_cast<int>(made.size()), most);
     }
 
     void draw_group(Node &node, Step &step, Context context, int share) {
