@@ -76,3 +76,33 @@ long bench_stencil(long steps, long cells) {
         bench_check(buffer[steps % 2][i] == steps, "order within the stencil");
     return steps * cells;
 }
+
+long bench_sweeps(long sweeps, long side) {
+    static long grid[MAX_SIDE + 2][MAX_SIDE + 2]; /* a frame around it stays 0 */
+    bench_check(side <= MAX_SIDE, "sweeps over at most 256 x 256");
+    for (long i = 1; i <= side; ++i)
+        for (long j = 1; j <= side; ++j)
+            grid[i][j] = 0;
+#pragma omp parallel
+#pragma omp single
+    for (long sweep = 0; sweep < sweeps; ++sweep) {
+        for (long i = 1; i <= side; ++i) {
+            for (long j = 1; j <= side; ++j) {
+#pragma omp task depend(in : grid[i - 1][j], grid[i][j - 1], grid[i + 1][j], grid[i][j + 1])       \
+    depend(inout : grid[i][j]) firstprivate(i, j, sweep, side)
+                {
+                    /* Those before it have done this sweep, those behind it have not. */
+                    const int above = i == 1 || grid[i - 1][j] == sweep + 1;
+                    const int left = j == 1 || grid[i][j - 1] == sweep + 1;
+                    const int below = i == side || grid[i + 1][j] == sweep;
+                    const int right = j == side || grid[i][j + 1] == sweep;
+                    grid[i][j] = above && left && below && right ? grid[i][j] + 1 : -1;
+                }
+            }
+        }
+    }
+    for (long i = 1; i <= side; ++i)
+        for (long j = 1; j <= side; ++j)
+            bench_check(grid[i][j] == sweeps, "order within the sweeps");
+    return sweeps * side * side;
+}

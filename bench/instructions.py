@@ -22,6 +22,7 @@ ROWS = {
     "dep-chain": (1000, 5),
     "dep-64-chains": (1024, 5),
     "dep-stencil": (8, 5),
+    "dep-sweeps": (100, 1),
     "graph": (256, 5),
     "taskgroup": (500, 5),
     "taskwait": (500, 5),

@@ -25,6 +25,7 @@ static const struct bench_row rows[] = {
     {"dep-64-chains", "task", "64 chains of inout dependences, round robin", 5000, 64,
      bench_chains},
     {"dep-wavefront", "task", "2D wavefront: in left, in up, out own", 64, 0, bench_wavefront},
+    {"dep-sweeps", "task", "sweeps over 8 x 8 blocks, four neighbours each", 100, 8, bench_sweeps},
     {"dep-stencil", "task", "3-point stencil, 64 cells a step", 64, 64, bench_stencil},
     {"taskgroup", "group", "a taskgroup with one task", 2000, 0, bench_taskgroup},
     {"taskwait", "wait", "one task and a taskwait", 2000, 0, bench_taskwait},

@@ -23,6 +23,7 @@ long bench_taskloop_default(long loops, long iterations);
 long bench_chains(long tasks, long chains);
 long bench_wavefront(long side, long unused);
 long bench_stencil(long steps, long cells);
+long bench_sweeps(long sweeps, long side);
 
 /* regions.c */
 long bench_parallel(long regions, long unused);

@@ -170,7 +170,7 @@ class Generator {
 
     // The same tasks again and again; at times something else is between them. How many tasks.
     int draw_rounds(Node &node, std::vector<Step> &steps, Context context, int most) {
-        const int period = 1 + random_.below(std::min(most, 5));
+        const int period = 1 + random_.below(std::min(most, random_.one_in(2) ? 2 : 5));
         std::vector<Node *> made;
         const auto add = [&](const Node *model) {
             Step step;
@@ -183,7 +183,7 @@ class Generator {
             add(nullptr);
         const std::vector<Node *> models = made;
         const auto tasks =
-            static_cast<std::size_t>(std::min(most, period * (1 + random_.below(12))));
+            static_cast<std::size_t>(std::min(most, period * (1 + random_.below(40))));
         const bool is_regular = random_.one_in(2);
         for (int next = 0; made.size() < tasks; ++next) {
             if (!is_regular && random_.one_in(20)) {

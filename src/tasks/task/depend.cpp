@@ -527,22 +527,28 @@ static SENNIT_NOINLINE void add_some(sched::Worker &worker, DependTable &table, 
     add_to_table(worker, table, node, depends, count, edges);
 }
 
+// The accesses that stay with the table. How many edges.
+static SENNIT_NOINLINE int add_by_table(sched::Worker &worker, DependTable &table, DependNode &node,
+                                        const Depend *depends, const Repeats::Step &step) {
+    Edges edges(nullptr);
+    const Repeats::Access *const accesses = table.repeats.accesses(step);
+    for (std::uint32_t i = 0; i < step.count; ++i)
+        if (accesses[i].by_table)
+            add_some(worker, table, node, depends + i, 1, edges);
+    return edges.count;
+}
+
 // True when nothing is missing.
-static bool replay(sched::Worker &worker, DependTable &table, DependNode &node,
-                   const Depend *depends, Repeats::Step &step) {
+[[gnu::always_inline]] static inline bool replay(sched::Worker &worker, DependTable &table,
+                                                 DependNode &node, const Depend *depends,
+                                                 Repeats::Step &step) {
     Repeats &repeats = table.repeats;
     Edges edges(nullptr);
     const std::uint32_t *const predecessors = repeats.predecessors();
     for (std::uint32_t i = step.predecessor; i < step.predecessors_end; ++i)
         connect_first(worker, repeats.latest(predecessors[i]), node, edges);
-    if (step.looks_up) {
-        Edges more(nullptr); // the edges above are in no list of edges
-        const Repeats::Access *const accesses = repeats.accesses(step);
-        for (std::uint32_t i = 0; i < step.count; ++i)
-            if (accesses[i].by_table)
-                add_some(worker, table, node, depends + i, 1, more);
-        edges.count += more.count;
-    }
+    if (SENNIT_UNLIKELY(step.looks_up))
+        edges.count += add_by_table(worker, table, node, depends, step);
     count_place(node);
     drop_place(&worker, std::exchange(step.latest, &node));
     repeats.advance();
@@ -550,37 +556,49 @@ static bool replay(sched::Worker &worker, DependTable &table, DependNode &node,
     return is_ready(node, edges);
 }
 
-// While a period is looked for or replayed.
-static SENNIT_NOINLINE bool add_repeated(sched::Worker &worker, DependTable &table,
+// While a period is looked for, or where one ends.
+static SENNIT_NOINLINE bool add_and_look(sched::Worker &worker, DependTable &table,
                                          DependNode &node, const Depend *depends, int count,
                                          Linking *linking) {
-    Repeats &repeats = table.repeats;
-    if (repeats.replays()) {
-        Repeats::Step *const step = may_replay(linking) ? repeats.next(depends, count) : nullptr;
-        if (SENNIT_LIKELY(step != nullptr))
-            return replay(worker, table, node, depends, *step);
+    if (table.repeats.replays())
         end_replay(worker, table);
-    }
     Edges edges(linking);
     add_some(worker, table, node, depends, count, edges);
     if (may_replay(linking))
-        repeats.look(worker, depends, count, node);
+        table.repeats.look(worker, depends, count, node);
     else
-        repeats.end(&worker); // it misses a task
+        table.repeats.end(&worker); // it misses a task
     return is_ready(node, edges);
 }
 
-bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
-                 int count, Linking *linking) {
+static SENNIT_NOINLINE bool add_repeated(sched::Worker &worker, DependTable &table,
+                                         DependNode &node, const Depend *depends, int count,
+                                         Linking *linking) {
+    if (SENNIT_LIKELY(table.repeats.replays() && may_replay(linking)))
+        if (Repeats::Step *const step = table.repeats.next(depends, count))
+            return replay(worker, table, node, depends, *step);
+    return add_and_look(worker, table, node, depends, count, linking);
+}
+
+static SENNIT_NOINLINE bool add_prepared(sched::Worker &worker, Task &parent, DependNode &node,
+                                         const Depend *depends, int count, Linking *linking) {
     if (!parent.children_depend)
         parent.children_depend = make_table();
-    DependTable &table = *parent.children_depend;
-    if (SENNIT_UNLIKELY(table.waited != nullptr))
-        end_waited(&worker, table);
-    if (table.repeats.counts(depends[0]))
-        return add_repeated(worker, table, node, depends, count, linking);
+    if (parent.children_depend->waited)
+        end_waited(&worker, *parent.children_depend);
+    return add_depends(worker, parent, node, depends, count, linking);
+}
+
+// What is not the plainest case is jumped to, so that its registers are not saved for it here.
+bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
+                 int count, Linking *linking) {
+    DependTable *const table = parent.children_depend;
+    if (SENNIT_UNLIKELY(!table || table->waited))
+        return add_prepared(worker, parent, node, depends, count, linking);
+    if (table->repeats.counts(depends[0]))
+        return add_repeated(worker, *table, node, depends, count, linking);
     Edges edges(linking);
-    add_to_table(worker, table, node, depends, count, edges);
+    add_to_table(worker, *table, node, depends, count, edges);
     return is_ready(node, edges);
 }
 

@@ -30,19 +30,21 @@ void Repeats::look(sched::Worker &worker, const Depend *depends, int count, Depe
         return;
     case Stage::rests:
         if (left_ == 0)
-            seek(depends, count, kFirstRange);
+            seek_next(1);
         return;
     case Stage::seeks:
         if (left_ == 0) {
             spent_ += range_;
             if (range_ >= kMostSteps)
                 return rest();
+            if (count < kWorth)
+                return seek_next(kShortRest);
             return seek(depends, count, range_ ? 4 * range_ : kFirstRange);
         }
         if (mix(depends, count) != anchor_mix_)
             return;
-        period_ = range_ - left_;
-        spent_ += period_;
+        if (!is_round(range_ - left_))
+            return;
         stage_ = Stage::records;
         steps_.clear();
         accesses_.clear();
@@ -54,6 +56,8 @@ void Repeats::look(sched::Worker &worker, const Depend *depends, int count, Depe
                 rest();
             return;
         }
+        if (accesses_.size() < kWorth * steps_.size())
+            return rest();
         stage_ = Stage::compares;
         at_ = 0;
         [[fallthrough]];
@@ -68,6 +72,23 @@ void Repeats::seek(const Depend *depends, int count, std::uint64_t range) {
     range_ = left_ = range;
     anchor_ = address_of(depends[0]);
     anchor_mix_ = mix(depends, count);
+    period_ = 0;
+}
+
+// The anchor has come again, after `distance` tasks. Has it come often enough at this distance? One
+// that comes at other distances may occur twice in a period.
+bool Repeats::is_round(std::uint64_t distance) {
+    spent_ += distance;
+    if (distance != period_) {
+        if (period_ != 0 && ++tries_ > kTries) {
+            rest();
+            return false;
+        }
+        period_ = distance;
+        seen_ = 0;
+    }
+    left_ = range_;
+    return ++seen_ == kRounds;
 }
 
 // The more often there was nothing, the longer.
@@ -172,6 +193,7 @@ constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
 // An address of the period. Tasks have numbers, through two rounds.
 struct Cell {
+    std::uintptr_t address = 0;
     bool is_written = false;
     bool is_other = false; // it has accesses that are neither `in` nor `out`
     std::uint32_t writer = kNobody;
@@ -187,27 +209,34 @@ struct Reader {
 // Two rounds from an empty table on: what the first one leaves is what every round leaves. The
 // second one shows the predecessors.
 bool Repeats::plan() {
-    WordMap<std::uint32_t> numbers; // from 1 on
+    unsigned bits = 4;
+    while (std::size_t{1} << bits < 2 * accesses_.size())
+        ++bits;
+    ScopedArray<std::uint32_t> places; // by address: the numbers of cells, from 1 on
     ScopedArray<std::uint32_t> cell_of;
     ScopedArray<Cell> cells;
+    if (!places.extend(std::size_t{1} << bits) || !cell_of.reserve(accesses_.size()) ||
+        !cells.reserve(accesses_.size()))
+        return false;
     for (const Access &access : accesses_) {
-        std::uint32_t number = numbers.get(access.address);
+        std::size_t place = hash_place(access.address, bits);
+        while (places[place] != 0 && cells[places[place] - 1].address != access.address)
+            place = (place + 1) & (places.size() - 1);
+        std::uint32_t &number = places[place];
         if (number == 0) {
-            number = static_cast<std::uint32_t>(cells.size()) + 1;
-            if (!cells.push({}) || !numbers.set(access.address, number))
-                return false;
+            cells.push({access.address});
+            number = static_cast<std::uint32_t>(cells.size());
         }
         Cell &cell = cells[number - 1];
         cell.is_written = cell.is_written || access.kind == DependKind::out;
         cell.is_other =
             cell.is_other || (access.kind != DependKind::out && access.kind != DependKind::in);
-        if (!cell_of.push(number - 1))
-            return false;
+        cell_of.push(number - 1);
     }
     const auto size = static_cast<std::uint32_t>(steps_.size());
     ScopedArray<Reader> readers;
     ScopedArray<std::uint32_t> added; // to whom a step was added last as a predecessor
-    if (!added.extend(size))
+    if (!added.extend(size) || !readers.reserve(2 * accesses_.size()))
         return false;
     predecessors_.clear();
     // The predecessor `before` of the task `number`: false if it is not the latest one of its step.

@@ -14,8 +14,9 @@
 // from the last `period` tasks as well, whatever it said before. Addresses with other accesses, for
 // example those that are only read, stay with the table, also while the period goes on.
 //
-// The period is found by an anchor: one task whose dependences are remembered. When they come
-// again, the distance is taken for the period, one period is recorded and the next one is compared.
+// The period is found by an anchor: one task whose dependences are remembered. When they have come
+// several times at the same distance, that is taken for the period, one period is recorded and the
+// next one is compared. So a graph that comes a few times only costs next to nothing.
 // A creator whose tasks do not repeat is left alone for longer and longer times.
 //
 // Only the creator touches all this, as it does with its table. To the counts of a node (`places`),
@@ -115,7 +116,9 @@ class Repeats {
     enum class Stage : std::uint8_t { rests, seeks, records, compares, replays, off };
     static constexpr std::uintptr_t kNone = ~std::uintptr_t{0};
     static constexpr std::uint64_t kFirstRange = 256; // that an anchor may come again
-    static constexpr std::uint32_t kTries = 4;        // before the creator is left alone
+    static constexpr std::uint32_t kRounds = 6;       // of an anchor, before anything is recorded
+    static constexpr int kWorth = 2; // dependences of a task: one is found as fast in the table
+    static constexpr std::uint32_t kTries = 4; // before the creator is left alone
     static constexpr std::uint64_t kShortRest = 64;
     static constexpr std::uint32_t kMostRests = 8; // from then on they grow no more
     static constexpr std::uint64_t kPays = 16;     // rounds that make up for the search
@@ -134,6 +137,7 @@ class Repeats {
     }
 
     void seek(const Depend *depends, int count, std::uint64_t range);
+    bool is_round(std::uint64_t distance);
     void seek_next(std::uint64_t tasks);
     void rest();
     bool record(const Depend *depends, int count);
@@ -145,6 +149,7 @@ class Repeats {
     Stage stage_ = Stage::seeks;
     std::uint32_t tries_ = 0;
     std::uint32_t rests_ = 0;
+    std::uint32_t seen_ = 0;        // rounds of the anchor
     std::uint64_t left_ = 1;        // tasks until look() in any case
     std::uint64_t range_ = 0;       // of the anchor; 0: there was none
     std::uint64_t spent_ = 0;       // tasks that were looked at since the last rest
