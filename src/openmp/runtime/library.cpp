@@ -19,6 +19,7 @@
 #include "openmp/team/placement.h"
 #include "openmp/team/team.h"
 #include "tasks/fiber/stack.h"
+#include "tasks/libc/elsewhere.h"
 #include "tasks/libc/waits.h"
 #include "tasks/program/code.h"
 #include "tasks/pthread/affinity.h"
@@ -174,6 +175,7 @@ void see_loaded_objects() {
     runtime::show_times();
     pthread_atfork(before_fork, after_fork<&AroundFork::parent>, after_fork<&AroundFork::child>);
     pthread::observe_affinity(omp::note_own_binding);
+    libc::note_processors();
     see_loaded_objects();
     runtime::stand_in_for_replaced();
     runtime::g_process.loaded = true;

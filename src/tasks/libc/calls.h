@@ -47,6 +47,37 @@ int accept(int file, sockaddr *from, socklen_t *length, const void *caller);
 int accept4(int file, sockaddr *from, socklen_t *length, int flags, const void *caller);
 int connect(int file, const sockaddr *to, socklen_t length, const void *caller);
 
+// ---- disks.cpp
+ssize_t pread(int file, void *bytes, std::size_t size, off_t at, const void *caller);
+ssize_t pwrite(int file, const void *bytes, std::size_t size, off_t at, const void *caller);
+ssize_t preadv(int file, const iovec *vectors, int count, off_t at, const void *caller);
+ssize_t pwritev(int file, const iovec *vectors, int count, off_t at, const void *caller);
+int fsync(int file, const void *caller);
+int fdatasync(int file, const void *caller);
+int openat(int folder, const char *path, int flags, mode_t mode, const void *caller);
+int open(const char *path, int flags, mode_t mode, const void *caller);
+
+// Where off_t has 64 bits, the other names of the same.
+inline ssize_t pread64(int file, void *bytes, std::size_t size, off_t at, const void *caller) {
+    return libc::pread(file, bytes, size, at, caller);
+}
+inline ssize_t pwrite64(int file, const void *bytes, std::size_t size, off_t at,
+                        const void *caller) {
+    return libc::pwrite(file, bytes, size, at, caller);
+}
+inline ssize_t preadv64(int file, const iovec *vectors, int count, off_t at, const void *caller) {
+    return libc::preadv(file, vectors, count, at, caller);
+}
+inline ssize_t pwritev64(int file, const iovec *vectors, int count, off_t at, const void *caller) {
+    return libc::pwritev(file, vectors, count, at, caller);
+}
+inline int openat64(int folder, const char *path, int flags, mode_t mode, const void *caller) {
+    return libc::openat(folder, path, flags, mode, caller);
+}
+inline int open64(const char *path, int flags, mode_t mode, const void *caller) {
+    return libc::open(path, flags, mode, caller);
+}
+
 // ---- many.cpp: one of several files
 int poll(pollfd *files, nfds_t count, int ms, const void *caller);
 int ppoll(pollfd *files, nfds_t count, const timespec *time, const sigset_t *mask,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading, writing and connecting. Files that are never waited for, such as regular ones, and those
-// that are non-blocking go to libc.
+// Reading, writing and connecting. Folders and files that are non-blocking go to libc. Those on
+// disks are always ready: disks.h.
 #include "tasks/libc/files.h"
 #include "tasks/libc/calls.h"
+#include "tasks/libc/disks.h"
 #include "tasks/pthread/bare.h"
 
 #include <algorithm>
@@ -43,12 +44,12 @@ const Deadline &TimeLimit::until() {
 
 namespace {
 
-enum class Kind : std::uint8_t { never_waited_for, socket, other };
+enum class Kind : std::uint8_t { never_waited_for, on_disk, socket, other };
 
-Kind kind_of(int file) {
-    struct stat facts;
-    if (fstat(file, &facts) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode) ||
-        S_ISBLK(facts.st_mode))
+Kind kind_of(const struct stat &facts) {
+    if (is_on_disk(facts))
+        return Kind::on_disk;
+    if (S_ISDIR(facts.st_mode))
         return Kind::never_waited_for;
     return S_ISSOCK(facts.st_mode) ? Kind::socket : Kind::other;
 }
@@ -159,7 +160,6 @@ ssize_t write_piece(int file, Vectors vectors) {
 }
 
 ssize_t attempt(int file, Vectors vectors, Direction direction) {
-    constexpr off_t kWhereItIs = -1;
     const int count = static_cast<int>(vectors.size());
     const ssize_t moved = direction == Direction::in
                               ? preadv2(file, vectors.data(), count, kWhereItIs, RWF_NOWAIT)
@@ -241,9 +241,14 @@ ssize_t move_any(int file, Vectors vectors, Direction direction, const void *cal
     sched::Worker *const worker = worker_of_task(caller);
     if (!worker || vectors.size() > IOV_MAX || size_of(vectors) == 0)
         return block();
-    switch (kind_of(file)) {
+    struct stat facts;
+    if (fstat(file, &facts) != 0)
+        return block();
+    switch (kind_of(facts)) {
     case Kind::never_waited_for:
         return block();
+    case Kind::on_disk:
+        return move_on_disk(*worker, {file, size_of(vectors), kWhereItIs, direction}, facts, block);
     case Kind::other:
         return move(*worker, file, vectors, direction);
     case Kind::socket:

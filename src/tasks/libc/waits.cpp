@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/libc/waits.h"
+#include "tasks/libc/elsewhere.h"
 #include "tasks/libc/files.h"
 
 #include "base/config.h"
@@ -267,6 +268,10 @@ End wait_for_file(sched::Worker &worker, int file, Direction direction, const De
         .wait(until, [=] { return g_watcher.arm(file, direction); });
 }
 
+End wait_for_wake(sched::Worker &worker, const void *key, bool (*arm)(void *arg), void *arg) {
+    return Suspension(worker, sched::kInputOutput, key).wait(Deadline(), [=] { return arm(arg); });
+}
+
 End wait_for_time(sched::Worker &worker, const Deadline &until) {
     for (;;) {
         const End end =
@@ -289,6 +294,7 @@ End Retries::nap(const Deadline &until) {
 void after_fork_in_child() {
     g_watcher.after_fork_in_child();
     files_after_fork_in_child();
+    elsewhere_after_fork_in_child();
     if (const sched::Worker *const worker = sched::Worker::self())
         for (sched::Interruptible *at = worker->interruptible; at; at = at->next)
             Suspension::look_again(*at);

@@ -3,8 +3,9 @@
 // while its thread has something else to run.
 //
 // Each wait has one wake-up: for a file descriptor the watcher, a thread that sleeps in the kernel
-// until one of those that are waited for is ready; for a time, and for what no file tells of, a
-// timer of the ticker. Nobody polls. A wake-up may be for nothing: callers try again.
+// until one of those that are waited for is ready; for a call that another thread makes, that one
+// (elsewhere.h); for a time, and for what no file tells of, a timer of the ticker. Nobody polls. A
+// wake-up may be for nothing: callers try again.
 //
 // Calls go to libc at once outside of explicit tasks (an implicit task creates others, and programs
 // know where it stops for these: at scheduling points of OpenMP and in MPI), where the flow may not
@@ -68,6 +69,9 @@ enum class Direction : std::uint8_t { in, out };
 
 // Until `file` can be read from, or written to, or has an error.
 End wait_for_file(sched::Worker &worker, int file, Direction direction, const Deadline &until);
+
+// Until pthread::wake(key). arm(arg) is called when that would be noticed; false: it will not come.
+End wait_for_wake(sched::Worker &worker, const void *key, bool (*arm)(void *arg), void *arg);
 
 // Until then; late: it is over.
 End wait_for_time(sched::Worker &worker, const Deadline &until);

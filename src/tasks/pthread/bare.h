@@ -33,6 +33,28 @@ namespace sennit::pthread {
     X(ssize_t, write, (int a, const void *b, std::size_t c), (a, b, c))                            \
     X(ssize_t, readv, (int a, const iovec *b, int c), (a, b, c))                                   \
     X(ssize_t, writev, (int a, const iovec *b, int c), (a, b, c))                                  \
+    X(ssize_t, pread, (int a, void *b, std::size_t c, off_t d), (a, b, c, d))                      \
+    X(ssize_t, pread64, (int a, void *b, std::size_t c, off_t d), (a, b, c, d))                    \
+    X(ssize_t, __pread_chk, (int a, void *b, std::size_t c, off_t d, std::size_t e),               \
+      (a, b, c, d, e))                                                                             \
+    X(ssize_t, __pread64_chk, (int a, void *b, std::size_t c, off_t d, std::size_t e),             \
+      (a, b, c, d, e))                                                                             \
+    X(ssize_t, pwrite, (int a, const void *b, std::size_t c, off_t d), (a, b, c, d))               \
+    X(ssize_t, pwrite64, (int a, const void *b, std::size_t c, off_t d), (a, b, c, d))             \
+    X(ssize_t, preadv, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                      \
+    X(ssize_t, preadv64, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                    \
+    X(ssize_t, pwritev, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                     \
+    X(ssize_t, pwritev64, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                   \
+    X(int, fsync, (int a), (a))                                                                    \
+    X(int, fdatasync, (int a), (a))                                                                \
+    X(int, open, (const char *a, int b, mode_t c), (a, b, c))                                      \
+    X(int, open64, (const char *a, int b, mode_t c), (a, b, c))                                    \
+    X(int, __open_2, (const char *a, int b), (a, b))                                               \
+    X(int, __open64_2, (const char *a, int b), (a, b))                                             \
+    X(int, openat, (int a, const char *b, int c, mode_t d), (a, b, c, d))                          \
+    X(int, openat64, (int a, const char *b, int c, mode_t d), (a, b, c, d))                        \
+    X(int, __openat_2, (int a, const char *b, int c), (a, b, c))                                   \
+    X(int, __openat64_2, (int a, const char *b, int c), (a, b, c))                                 \
     X(ssize_t, recv, (int a, void *b, std::size_t c, int d), (a, b, c, d))                         \
     X(ssize_t, __recv_chk, (int a, void *b, std::size_t c, std::size_t d, int e), (a, b, c, d, e)) \
     X(ssize_t, recvfrom, (int a, void *b, std::size_t c, int d, sockaddr *e, socklen_t *f),        \

@@ -6,6 +6,8 @@
 #include "tasks/libc/waits.h"
 #include "tasks/pthread/bare.h"
 
+#include <fcntl.h>
+
 namespace libc = sennit::libc;
 using sennit::pthread::bare;
 
@@ -32,6 +34,26 @@ INTERPOSE(ssize_t, read, (int file, void *bytes, std::size_t size), file, bytes,
 INTERPOSE(ssize_t, write, (int file, const void *bytes, std::size_t size), file, bytes, size)
 INTERPOSE(ssize_t, readv, (int file, const iovec *vectors, int count), file, vectors, count)
 INTERPOSE(ssize_t, writev, (int file, const iovec *vectors, int count), file, vectors, count)
+
+// The two names of one function, where off_t has 64 bits.
+#define INTERPOSE_64(result, name, parameters, ...)                                                \
+    INTERPOSE(result, name, parameters, __VA_ARGS__)                                               \
+    INTERPOSE(result, name##64, parameters, __VA_ARGS__)
+
+INTERPOSE_64(ssize_t, pread, (int file, void *bytes, std::size_t size, off_t at), file, bytes, size,
+             at)
+INTERPOSE_64(ssize_t, pwrite, (int file, const void *bytes, std::size_t size, off_t at), file,
+             bytes, size, at)
+INTERPOSE_64(ssize_t, preadv, (int file, const iovec *vectors, int count, off_t at), file, vectors,
+             count, at)
+INTERPOSE_64(ssize_t, pwritev, (int file, const iovec *vectors, int count, off_t at), file, vectors,
+             count, at)
+INTERPOSE(int, fsync, (int file), file)
+INTERPOSE(int, fdatasync, (int file), file)
+// The mode is there only if a file may be made: what is passed on else, nobody looks at.
+INTERPOSE_64(int, open, (const char *path, int flags, mode_t mode), path, flags, mode)
+INTERPOSE_64(int, openat, (int folder, const char *path, int flags, mode_t mode), folder, path,
+             flags, mode)
 
 INTERPOSE(ssize_t, recv, (int file, void *bytes, std::size_t size, int flags), file, bytes, size,
           flags)
@@ -86,6 +108,27 @@ INTERPOSE(int, flock, (int file, int operation), file, operation)
 
 INTERPOSE_CHECKED(ssize_t, __read_chk, (int file, void *bytes, std::size_t size, std::size_t room),
                   (file, bytes, size, room), size <= room, libc::read(file, bytes, size, CALLER))
+#define INTERPOSE_PREAD_CHECKED(name)                                                              \
+    INTERPOSE_CHECKED(                                                                             \
+        ssize_t, name, (int file, void *bytes, std::size_t size, off_t at, std::size_t room),      \
+        (file, bytes, size, at, room), size <= room, libc::pread(file, bytes, size, at, CALLER))
+INTERPOSE_PREAD_CHECKED(__pread_chk)
+INTERPOSE_PREAD_CHECKED(__pread64_chk)
+
+// Without a mode: libc ends the program for flags that need one.
+constexpr bool needs_mode(int flags) {
+    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+#define INTERPOSE_OPEN_CHECKED(name)                                                               \
+    INTERPOSE_CHECKED(int, name, (const char *path, int flags), (path, flags), !needs_mode(flags), \
+                      libc::open(path, flags, 0, CALLER))
+INTERPOSE_OPEN_CHECKED(__open_2)
+INTERPOSE_OPEN_CHECKED(__open64_2)
+#define INTERPOSE_OPENAT_CHECKED(name)                                                             \
+    INTERPOSE_CHECKED(int, name, (int folder, const char *path, int flags), (folder, path, flags), \
+                      !needs_mode(flags), libc::openat(folder, path, flags, 0, CALLER))
+INTERPOSE_OPENAT_CHECKED(__openat_2)
+INTERPOSE_OPENAT_CHECKED(__openat64_2)
 INTERPOSE_CHECKED(ssize_t, __recv_chk,
                   (int file, void *bytes, std::size_t size, std::size_t room, int flags),
                   (file, bytes, size, room, flags), size <= room,

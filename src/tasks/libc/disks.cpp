@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which calls on files on disks a helper makes, and these calls themselves, but for those that also
+// are for pipes and sockets (files.cpp).
+#include "tasks/libc/disks.h"
+#include "tasks/libc/calls.h"
+#include "tasks/pthread/bare.h"
+
+#include <atomic>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace sennit::libc {
+
+using pthread::bare;
+
+namespace {
+
+// To copy so much takes 50 to 120 us, a helper 5 to 10 us more.
+constexpr std::size_t kLong = 1 << 20;
+
+// Writes that should only copy wait when the system has more to write than it wants to keep. None
+// says so before. So after one that took so long, those that follow soon go to helpers.
+constexpr std::uint64_t kSlowWriteNs = 1'000'000;
+constexpr std::uint64_t kSlowFor = 100'000'000;       // ns
+constinit std::atomic<std::uint64_t> g_slow_until{0}; // relaxed: a hint
+
+bool is_in_memory(int file) {
+    struct statfs system;
+    if (fstatfs(file, &system) != 0)
+        return true;
+    switch (static_cast<unsigned long>(system.f_type)) {
+    case TMPFS_MAGIC:
+    case RAMFS_MAGIC:
+    case HUGETLBFS_MAGIC:
+    case PROC_SUPER_MAGIC:
+    case SYSFS_MAGIC:
+    case CGROUP_SUPER_MAGIC:
+    case CGROUP2_SUPER_MAGIC:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// A look at the last byte, which comes into memory last. The file's position stays.
+bool may_wait_to_read(const Transfer &transfer, const struct stat &facts) {
+    const off_t at = transfer.at == kWhereItIs ? lseek(transfer.file, 0, SEEK_CUR) : transfer.at;
+    if (at < 0)
+        return false; // libc says what is wrong
+    off_t last = at + static_cast<off_t>(transfer.size) - 1;
+    if (S_ISREG(facts.st_mode))
+        last = std::min(last, facts.st_size - 1);
+    if (last < at)
+        return false; // behind its end, or the kernel makes what is in it, as in /proc
+    char byte;
+    const iovec vector = {&byte, 1};
+    if (preadv2(transfer.file, &vector, 1, last, RWF_NOWAIT) >= 0)
+        return false;
+    switch (errno) {
+    case EAGAIN:
+        return true;
+    case EINVAL: // one byte is no block
+        return fcntl(transfer.file, F_GETFL) & O_DIRECT;
+    case EOPNOTSUPP: // such a system of files cannot say
+    case ENOSYS:
+        return !is_in_memory(transfer.file);
+    default:
+        return false;
+    }
+}
+
+bool may_wait_to_write(const Transfer &transfer) {
+    if (poll::now_ns() < g_slow_until.load(std::memory_order_relaxed))
+        return true;
+    const int flags = fcntl(transfer.file, F_GETFL);
+    return flags >= 0 && (flags & (O_DIRECT | O_SYNC | O_DSYNC));
+}
+
+bool is_read(const Transfer &transfer) {
+    return transfer.direction == Direction::in;
+}
+
+template <class Move>
+ssize_t move_at(const Transfer &transfer, const void *caller, Move move) {
+    sched::Worker *const worker = worker_of_task(caller);
+    struct stat facts;
+    if (!worker || transfer.at < 0 || fstat(transfer.file, &facts) != 0 || !is_on_disk(facts))
+        return move();
+    return move_on_disk(*worker, transfer, facts, move);
+}
+
+std::size_t size_of(const iovec *vectors, int count) {
+    std::size_t size = 0;
+    for (int i = 0; i < count; ++i)
+        size += vectors[i].iov_len;
+    return size;
+}
+
+template <class Sync>
+int sync(int file, const void *caller, Sync sync) {
+    sched::Worker *const worker = worker_of_task(caller);
+    struct stat facts;
+    if (!worker || fstat(file, &facts) != 0 || !(is_on_disk(facts) || S_ISDIR(facts.st_mode)))
+        return sync();
+    return elsewhere(*worker, CallEnds::by_itself, sync);
+}
+
+// What the kernel makes. There /proc/thread-self is the caller, and devices may do anything.
+bool is_the_kernels(const char *path) {
+    for (const char *folder : {"/proc/", "/sys/", "/dev/"})
+        if (std::strncmp(path, folder, std::strlen(folder)) == 0)
+            return true;
+    return false;
+}
+
+} // namespace
+
+bool may_wait_for_disk(const Transfer &transfer, const struct stat &facts) {
+    if (transfer.size >= kLong)
+        return true;
+    return is_read(transfer) ? may_wait_to_read(transfer, facts) : may_wait_to_write(transfer);
+}
+
+WriteTime::~WriteTime() {
+    if (begin_ns_ == 0)
+        return;
+    const std::uint64_t now = poll::now_ns();
+    if (now - begin_ns_ > kSlowWriteNs)
+        g_slow_until.store(now + kSlowFor, std::memory_order_relaxed);
+}
+
+ssize_t pread(int file, void *bytes, std::size_t size, off_t at, const void *caller) {
+    return move_at({file, size, at, Direction::in}, caller,
+                   [=] { return bare.pread(file, bytes, size, at); });
+}
+
+ssize_t pwrite(int file, const void *bytes, std::size_t size, off_t at, const void *caller) {
+    return move_at({file, size, at, Direction::out}, caller,
+                   [=] { return bare.pwrite(file, bytes, size, at); });
+}
+
+ssize_t preadv(int file, const iovec *vectors, int count, off_t at, const void *caller) {
+    return move_at({file, size_of(vectors, count), at, Direction::in}, caller,
+                   [=] { return bare.preadv(file, vectors, count, at); });
+}
+
+ssize_t pwritev(int file, const iovec *vectors, int count, off_t at, const void *caller) {
+    return move_at({file, size_of(vectors, count), at, Direction::out}, caller,
+                   [=] { return bare.pwritev(file, vectors, count, at); });
+}
+
+int fsync(int file, const void *caller) {
+    return sync(file, caller, [=] { return bare.fsync(file); });
+}
+
+int fdatasync(int file, const void *caller) {
+    return sync(file, caller, [=] { return bare.fdatasync(file); });
+}
+
+int openat(int folder, const char *path, int flags, mode_t mode, const void *caller) {
+    sched::Worker *const worker = worker_of_task(caller);
+    const auto open = [=] { return bare.openat(folder, path, flags, mode); };
+    // It may be a named pipe, whose other end another task opens.
+    return !worker || !path || is_the_kernels(path)
+               ? open()
+               : elsewhere(*worker, CallEnds::by_another, open);
+}
+
+int open(const char *path, int flags, mode_t mode, const void *caller) {
+    return libc::openat(AT_FDCWD, path, flags, mode, caller);
+}
+
+} // namespace sennit::libc
