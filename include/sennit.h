@@ -28,7 +28,8 @@ enum sennit_error {
     SENNIT_ERR_PARAMETER = 1,     /* a null or unknown argument */
     SENNIT_ERR_OUTSIDE_TASK = 2,  /* the calling thread runs no task of Sennit */
     SENNIT_ERR_OUT_OF_MEMORY = 3, /* no memory for a descriptor or a stack */
-    SENNIT_ERR_NOT_SELF = 4       /* the call is only for the task that runs on this thread */
+    SENNIT_ERR_NOT_SELF = 4,      /* the call is only for the task that runs on this thread */
+    SENNIT_ERR_NO_PROGRESS = 5    /* nobody may call MPI meanwhile */
 };
 
 /* An OpenMP task (initial, implicit or explicit) or one made by sennit_task_spawn. A handle is
@@ -227,6 +228,31 @@ int sennit_traffic_take(uint32_t account,
                         void (*visit)(void *arg, const struct sennit_traffic *row), void *arg);
 /* Messages on a communicator are not to count. `comm`: the address of its handle. */
 int sennit_traffic_except(const void *comm);
+
+/* Completion of MPI operations as a file descriptor, for event loops: epoll(7), libuv, asyncio.
+ * This function, too, is one of Sennit's MPI libraries'.
+ *
+ * *fd is an eventfd(2) of the caller's, or -1: then it becomes a new one, non-blocking and
+ * close-on-exec, which the caller closes. When all `count` operations are complete, 1 is added to
+ * it, so it becomes readable. One descriptor may serve any number of calls. Until its operations
+ * are complete, each call holds a duplicate: the caller may close *fd before, and takes it out of
+ * its epoll set itself then.
+ *
+ * `requests` is the address of the array of MPI_Request. As after MPIX_Detach_all, handles are
+ * MPI_REQUEST_NULL on return, those of persistent requests are kept and must not be used before the
+ * operations are complete. `statuses` is the address of an array of MPI_Status, or null. It is
+ * written before *fd is, and must live until then. Errors of the operations go to MPI's error
+ * handlers.
+ *
+ * The caller need not call MPI meanwhile. The runtime's ticker and idle workers do, or without the
+ * runtime a thread of the library's, which begins with the first call. Both need
+ * MPI_THREAD_MULTIPLE; for programs with OpenMP, MPI_Init asks for that by itself. Any thread,
+ * between MPI_Init and MPI_Finalize, which waits for the operations.
+ *
+ * SENNIT_ERR_PARAMETER: a null pointer, a negative count, no such descriptor, MPI is not there.
+ * SENNIT_ERR_NO_PROGRESS: MPI has a lower thread level, or there is no thread.
+ * SENNIT_ERR_OUT_OF_MEMORY: no memory, or no descriptor. Then the requests are as before. */
+int sennit_event_fd(int *fd, int count, void *requests, void *statuses);
 
 /* Create an independent task: body(arg), then, once its events are fulfilled, done(done_arg) if
  * `done` is not null. `done` may suspend the task and bind events, too; the task is complete after

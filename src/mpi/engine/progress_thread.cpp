@@ -34,15 +34,8 @@ bool ProgressThread::wanted() {
     return wanted;
 }
 
-void ProgressThread::start(int level) {
-    if (!wanted())
-        return;
-    if (level < MPI_THREAD_MULTIPLE) {
-        std::fprintf(stderr,
-                     "sennit: MPIX_DETACH=progress needs MPI_THREAD_MULTIPLE, which this MPI does "
-                     "not provide: callbacks run in MPIX_Progress and MPI_Finalize\n");
-        return;
-    }
+// Returns an error number.
+int ProgressThread::begin() {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -56,12 +49,32 @@ void ProgressThread::start(int level) {
         },
         this);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    running_.store(error == 0, std::memory_order_release);
+    return error;
+}
+
+bool ProgressThread::ensure() {
+    if (running_.load(std::memory_order_acquire))
+        return true;
+    const Guard guard(mutex_);
+    return running_.load(std::memory_order_relaxed) || begin() == 0;
+}
+
+void ProgressThread::start(int level) {
+    if (!wanted())
+        return;
+    if (level < MPI_THREAD_MULTIPLE) {
+        std::fprintf(stderr,
+                     "sennit: MPIX_DETACH=progress needs MPI_THREAD_MULTIPLE, which this MPI does "
+                     "not provide: callbacks run in MPIX_Progress and MPI_Finalize\n");
+        return;
+    }
+    const int error = begin();
     if (error != 0)
         std::fprintf(stderr,
                      "sennit: no thread for MPIX_DETACH=progress (%s): callbacks run in "
                      "MPIX_Progress and MPI_Finalize\n",
                      std::strerror(error));
-    running_.store(error == 0, std::memory_order_release);
 }
 
 void ProgressThread::stop() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress thread of MPI detach: MPIX_DETACH=progress (paper, section 6.1). It tests while
-// there are pending operations and sleeps otherwise. It calls MPI beside the program's threads, so
-// it needs MPI_THREAD_MULTIPLE.
+// The progress thread of MPI detach: MPIX_DETACH=progress (paper, section 6.1), and where a program
+// without the runtime waits for a file descriptor. It tests while there are pending operations and
+// sleeps otherwise. It calls MPI beside the program's threads, so it needs MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include "base/guard.h"
@@ -26,12 +26,15 @@ class ProgressThread {
     // start() is called after MPI_Init, with the level that MPI gave; stop() before MPI_Finalize.
     void start(int level);
     void stop();
+    // Does it run? If not, it is started now, with MPI_THREAD_MULTIPLE.
+    bool ensure();
 
     // There is something to test.
     void wake();
 
   private:
     void run();
+    int begin();
 
     const Tickets &tickets_;
     int (*const progress_)();

@@ -35,9 +35,9 @@ void end(Errand &errand) {
 }
 
 // Threads that make calls, and stay for the next ones. They are made when they are needed, and
-// sleep on a word of their own while there is nothing to do. Who hands out an errand gives it to
-// the one that went to sleep last. While none sleeps, errands wait in a queue, which each helper
-// looks at before it sleeps: both under one lock, so none is forgotten.
+// sleep on a word of their own while there is nothing to do. An errand is given to the one that
+// went to sleep last. While none sleeps, errands wait in a queue, which each helper looks at before
+// it sleeps: both under one lock, so none is forgotten.
 class FileHelpers {
   public:
     // False: nobody will make it.

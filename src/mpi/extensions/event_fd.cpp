@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// sennit_event_fd: completion of MPI operations as a file descriptor.
+//
+// Invariant: the descriptor that is written to is the batch's own duplicate. So no number is
+// written to that the program has closed, and maybe given to another file.
+#include "mpi/call/bare.h"
+#include "mpi/call/runtime.h"
+#include "mpi/engine/engine.h"
+#include "mpi/extensions/batch.h"
+
+#include "sennit.h"
+
+#include <cstdint>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+using namespace sennit::mpi;
+
+namespace {
+
+void tell(Batch &batch) {
+    const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(batch.data));
+    eventfd_write(file, 1);
+    close(file);
+}
+
+bool is_open() {
+    static constexpr auto initialized = SENNIT_BARE(Initialized);
+    static constexpr auto finalized = SENNIT_BARE(Finalized);
+    int begun = 0;
+    int ended = 0;
+    return initialized(&begun) == MPI_SUCCESS && begun && finalized(&ended) == MPI_SUCCESS &&
+           !ended;
+}
+
+// The wake-up of who sits in epoll: the runtime polls while operations are pending, by its ticker
+// and idle workers. Without it, the progress thread does.
+bool somebody_tests() {
+    return may_use_threads() && (runtime_present() || g_engine.progress_thread.ensure());
+}
+
+// The caller's file, or a new one, and the batch's duplicate of it. False: there is none.
+bool open_both(int *fd, int &own, int &error) {
+    const bool is_new = *fd < 0;
+    const int file = is_new ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : *fd;
+    own = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (own >= 0) {
+        *fd = file;
+        return true;
+    }
+    error = file >= 0 && errno == EBADF ? SENNIT_ERR_PARAMETER : SENNIT_ERR_OUT_OF_MEMORY;
+    if (is_new && file >= 0)
+        close(file);
+    return false;
+}
+
+} // namespace
+
+extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests, void *statuses) {
+    if (!fd || count < 0 || (count > 0 && !requests) || !is_open())
+        return SENNIT_ERR_PARAMETER;
+    if (!somebody_tests())
+        return SENNIT_ERR_NO_PROGRESS;
+    const int errno_before = errno;
+    const int fd_before = *fd;
+    int own = -1;
+    int error = SENNIT_SUCCESS;
+    Batch *batch = nullptr;
+    if (open_both(fd, own, error)) {
+        batch = make_batch("sennit_event_fd", count, static_cast<MPI_Request *>(requests),
+                           statuses != nullptr, Requests::waited_for);
+        if (!batch) {
+            close(own);
+            if (fd_before < 0)
+                close(*fd);
+            *fd = fd_before;
+            error = SENNIT_ERR_OUT_OF_MEMORY;
+        }
+    }
+    errno = errno_before;
+    if (!batch)
+        return error;
+    batch->user_statuses = static_cast<MPI_Status *>(statuses);
+    batch->deliver = tell;
+    batch->data = reinterpret_cast<void *>(static_cast<std::intptr_t>(own));
+    hand_over(*batch);
+    g_engine.progress_thread.wake();
+    return SENNIT_SUCCESS;
+}
