@@ -8,6 +8,8 @@ import json
 import re
 import typing
 
+import coscheduling
+import message_sizes
 import paper_runs
 from paper_verdicts import Claim
 
@@ -210,6 +212,14 @@ FIGURES = (
                Claim("Interop(blk) is slower than Interop(non-blk) if blocks are small",
                      quotient("interop-blk", "interop-nonblk"), "drawback"),),
            paper_runs.small_blocks, timed=True),
+    Figure("tampi-blocks", TAMPI, "Figures 12, 13, two ranks, larger blocks",
+           "Gauss-Seidel with blocks of 256, 512 and 1024: the speed of suspension against external events; from 0.97 on there is no difference",
+           "sennit bench papers --only tampi-blocks", tuple(
+               Claim(says, quotient(f"interop-nonblk, {block}", f"interop-blk, {block}"), "more", 1.0, .03)
+               for block, says in (
+                   (256, "Interop(blk) is significantly slower with blocks of 256; the goal here: no difference"),
+                   (512, "there is no difference with blocks of 512"), (1024, "nor with blocks of 1024"))),
+           paper_runs.block_sizes, timed=True),
     Figure("tampi-14", TAMPI, "Figure 14, two ranks", "IFSKer: transpositions with and without tasks",
            "sennit bench papers --only tampi-14", (
                Claim("both Interop versions are faster than Pure MPI",
@@ -256,4 +266,22 @@ FIGURES = (
                Claim("the same, Open MPI", larger_ones("openmpi"), "order"),
                Claim("small messages pay for locks, MPICH", quotient("mpich 8 B --virtual", "mpich 8 B processes"), "drawback"),
                Claim("the same, Open MPI", quotient("openmpi 8 B --virtual", "openmpi 8 B processes"), "drawback")), messages, True),
+    Figure("virtual-3-here", VIRTUAL, "Figure 3, here", "programs that compute as four NAS benchmarks do, on the cores of this machine: "
+           "makespans, split, in turn and under the policies of a pool", "sennit bench papers --only virtual-3-here", (
+               Claim("there are sweet spots: the best split is faster than one after the other",
+                     coscheduling.by("best split", "in turn"), "order"),
+               Claim("shaping jobs dynamically could improve performance: `lend` takes no longer than the best split",
+                     coscheduling.by("lend", "best split"), "less", 1.0),
+               Claim("`moldable` takes no longer than the best split", coscheduling.by("moldable", "best split"), "less", 1.0)),
+           coscheduling.values, timed=True),
+    Figure("virtual-4-sizes", VIRTUAL, "Figure 4, all sizes",
+           "ping-pong from 0 bytes to 4 MiB, two neighbouring cores: virtual ranks by bare processes",
+           "sennit bench papers --only virtual-4-sizes", tuple(claim for mpi in message_sizes.MPIS.values() for claim in (
+               Claim(f"{mpi}: rank fibers have lower latencies from 64 KiB on, at every size",
+                     message_sizes.greatest(mpi, "--virtual=fibers", "packed", lambda size: size >= message_sizes.LARGE), "order"),
+               Claim(f"{mpi}: so have virtual ranks", message_sizes.greatest(
+                   mpi, "--virtual", "packed", lambda size: size >= message_sizes.LARGE), "order"),
+               Claim(f"{mpi}: up to 64 bytes virtual ranks pay for locks, in the mean",
+                     message_sizes.mean(mpi, "--virtual", "packed", lambda size: size <= message_sizes.SMALL), "drawback"))),
+           message_sizes.values, timed=True),
 )

@@ -30,6 +30,8 @@ class Run:
     mpi: str
     rounds: int
     quick: bool
+    imb: pathlib.Path | None = None  # IMB-MPI1, linked with that MPI
+    npb: pathlib.Path | None = None  # the folder of NPB's OpenMP programs
     seed: int = 20210914
 
     def simulate(self, *words):
@@ -86,6 +88,20 @@ def small_blocks(run):
     size, block, iterations = (128, 16, 4) if run.quick else (2048, 64, 50)
     return by_version(run, "gauss-seidel", {"interop-blk": (2, 1), "interop-nonblk": (2, 1)},
                       ["--size", size, "--block", block, "--iterations", iterations], network="")
+
+
+BLOCKS = (256, 512, 1024)
+
+
+def block_sizes(run):
+    """Both Interop versions at the block sizes of Figures 12 and 13: {"version, block": seconds}"""
+    if not (binary := run.program("gauss-seidel")):
+        return None
+    size, iterations = (128, 2) if run.quick else (2048, 50)
+    scale = 16 if run.quick else 1
+    return measured(run, {f"{version}, {block}": case(
+        run, binary, 2, 1, ["--version", version, "--size", size, "--block", block // scale, "--iterations", iterations])
+        for version in ("interop-blk", "interop-nonblk") for block in BLOCKS})
 
 
 def ifsker(run):

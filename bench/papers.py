@@ -4,8 +4,8 @@
 
 usage: sennit bench papers [--quick] [--only FIGURE,FIGURE] [--output FOLDER]
 
-For each figure: what the paper says, its number, ours (median, least and greatest of the rounds), and a verdict, which
-follows from the numbers. Times are measured here. What the papers ran on a cluster is simulated: those numbers come from
+For each figure: what the paper says, its number, ours (median, least and greatest of the rounds), a verdict, which
+follows from the numbers, and plots. Times are measured here. What the papers ran on a cluster is simulated: those numbers come from
 the results of the bench that is named. With --only, the other figures keep the numbers of papers.json. With --quick each
 program runs once at a tiny size: this shows that all is there, and its times say nothing."""
 
@@ -16,6 +16,7 @@ import sys
 
 import cells
 import machine
+import paper_plots
 import paper_runs
 import report
 import tables
@@ -23,6 +24,7 @@ from paper_figures import FIGURES, PAPERS
 from paper_verdicts import NOT_SHOWN, contradicted, judge, verdict
 
 HERE = pathlib.Path(__file__).resolve().parent
+PLOTS = "papers"  # the folder beside the page
 COLUMNS = ("the paper says", "paper", "ours", "verdict")
 
 
@@ -73,7 +75,7 @@ def results_of(pairs, found, notes):
     return results
 
 
-def markdown(pairs, notes):
+def markdown(pairs, found, notes):
     parts = ["# The papers' figures beside ours", "`sennit bench papers` writes this page. Verdicts follow from the numbers.",
              "\n".join(f"- {note}" for note in notes)]
     for paper in PAPERS:
@@ -82,6 +84,9 @@ def markdown(pairs, notes):
         for figure, judgements in own:
             parts += [f"### {figure.name}", f"{figure.shows[0].upper()}{figure.shows[1:]}. **{verdict_text(judgements)}**.",
                       f"    {figure.command}", report.markdown(COLUMNS, rows_of(judgements))]
+            if more := paper_plots.table_of(figure.key, found):
+                parts.append(report.markdown(*more))
+            parts += [f"![{name.removesuffix('.svg')}]({PLOTS}/{name})" for name in paper_plots.plots_of(figure.key, found)]
     parts += ["## Sentences that ours contradicts", "\n".join(f"- {line}" for line in contradictions(pairs)) or "None."]
     return "\n\n".join(parts) + "\n"
 
@@ -93,7 +98,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>The papers
 """
 
 
-def web(pairs, notes):
+def web(pairs, found, notes):
     def items(lines):
         return "".join(f"<li>{html.escape(line)}</li>" for line in lines)
 
@@ -103,7 +108,8 @@ def web(pairs, notes):
         figures.append(f"<h2>{html.escape(figure.paper)}, {html.escape(figure.name)}</h2><p>{html.escape(figure.shows)}: "
                        f'<b class="{verdict(judgements).split()[0]}">{html.escape(verdict_text(judgements))}</b>'
                        f"</p><pre>{html.escape(figure.command)}</pre><table><tr>"
-                       + "".join(f"<th>{name}</th>" for name in COLUMNS) + f"</tr>{rows}</table>")
+                       + "".join(f"<th>{name}</th>" for name in COLUMNS) + f"</tr>{rows}</table>"
+                       + "".join(paper_plots.plots_of(figure.key, found).values()))
     return PAGE.format(notes=items(notes), figures="".join(figures), lines=items(contradictions(pairs)) or "<li>None.</li>")
 
 
@@ -121,6 +127,13 @@ def measure(run, wanted, found):
                                  "values": values}
 
 
+def write_plots(folder, found):
+    folder.mkdir(exist_ok=True)
+    for key in found:
+        for name, text in paper_plots.plots_of(key, found).items():
+            (folder / name).write_text(text)
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="sennit bench papers", description=__doc__.splitlines()[0])
     parser.add_argument("--home", type=pathlib.Path, default=HERE.parent / "build/release", help=argparse.SUPPRESS)
@@ -129,6 +142,8 @@ def parse(arguments):
     parser.add_argument("--only", help=f"of {', '.join(figure.key for figure in FIGURES)}; recorded: those that run nothing")
     parser.add_argument("--quick", action="store_true", help="once at a tiny size: times say nothing")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--imb", type=pathlib.Path, metavar="PATH", help="IMB-MPI1, linked with that --mpi: virtual-4-sizes runs it")
+    parser.add_argument("--npb", type=pathlib.Path, metavar="FOLDER", help="NPB's OpenMP programs: virtual-3-here runs them")
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="openmpi")
     options = parser.parse_args(arguments)
     known = [figure.key for figure in FIGURES]
@@ -137,6 +152,9 @@ def parse(arguments):
                                                      for key in (recorded if word == "recorded" else [word])]
     if unknown := [key for key in options.wanted if key not in known]:
         parser.error(f"no figure {unknown[0]}; there are {', '.join(known)}")
+    for path in (options.imb, options.npb):
+        if path and not path.exists():
+            parser.error(f"there is no {path}")
     if options.rounds < 1:
         parser.error("--rounds: at least 1")
     return options
@@ -145,7 +163,8 @@ def parse(arguments):
 def main(arguments=None):
     options = parse(arguments)
     build = options.home.resolve()
-    run = paper_runs.Run(build, options.results, options.mpi, 1 if options.quick else options.rounds, options.quick)
+    run = paper_runs.Run(build, options.results, options.mpi, 1 if options.quick else options.rounds, options.quick,
+                         options.imb and options.imb.resolve(), options.npb and options.npb.resolve())
     file = options.output / "papers.json"
     found = paper_runs.kept(file) if options.only else {}
     measure(run, options.wanted, found)
@@ -156,8 +175,9 @@ def main(arguments=None):
     pairs = judged(found)
     options.output.mkdir(parents=True, exist_ok=True)
     file.write_text(tables.text_of(results_of(pairs, found, notes)))
-    (options.output / "papers.md").write_text(markdown(pairs, notes))
-    (options.output / "papers.html").write_text(web(pairs, notes))
+    (options.output / "papers.md").write_text(markdown(pairs, found, notes))
+    (options.output / "papers.html").write_text(web(pairs, found, notes))
+    write_plots(options.output / PLOTS, found)
     for figure, judgements in pairs:
         print(f"{figure.paper}, {figure.name}: {verdict_text(judgements)}")
 

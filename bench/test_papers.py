@@ -1,10 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench/papers.py: the rules of the verdicts on made-up numbers, and a page in which each figure stands with its numbers."""
+"""bench/papers.py: the rules of the verdicts on made-up numbers, and a page in which each figure stands with its numbers and
+its plots. With a build and an MPI: the programs together and the ping-pong, for real, at tiny sizes.
+
+usage: test_papers.py [BUILD MPI]"""
 import json
 import pathlib
+import sys
 import tempfile
+import xml.etree.ElementTree
 
+import coscheduling
+import message_sizes
+import paper_plots
 import paper_runs
 import papers
 from paper_figures import FIGURES, PAPERS, Tables, number, quotient
@@ -38,6 +46,23 @@ assert contradicted([ahead, same, behind, absent, quick]) == [behind]
 assert quotient("a", "b")({"a": [2, 9], "b": [1, 3]}) == [2, 3]
 assert (number("33.11 (9.2)"), number("33.11 (9.2)", 1), number("-15.7%")) == (33.11, 9.2, -15.7)
 
+# A law of speed comes back from its times, and nothing is faster than ideal.
+law = {cores: (1 + .05 * (cores - 1) + .002 * cores * (cores - 1)) / cores for cores in range(1, 9)}
+assert all(abs(a - b) < 1e-9 for a, b in zip(coscheduling.speed_up(law), (.05, .002)))
+assert coscheduling.speed_up({1: 1.0, 2: 0.4}) == (0, 0) and coscheduling.speed_up({1: 1.0}) == (0, 0)
+assert sorted(coscheduling.splits_of(4, 3)) == [(1, 1, 2), (1, 2, 1), (2, 1, 1)]
+spans = {"a, 1": [9.0], "a/b: in turn": [4.0], "a/b: split 1/3": [3.0], "a/b: split 2/2": [2.0], "a/b: lend": [1.0],
+         "a/b: lend, simulated": [9.0]}
+assert coscheduling.by("best split", "in turn")(spans) == [.5] and coscheduling.by("lend", "best split")(spans) == [.5]
+# The columns of IMB-MPI1 PingPong, without what is no row.
+assert message_sizes.sizes_of("#bytes #repetitions t[usec] Mbytes/sec\n  0  1000  0.25  0.00\n 4194304 10 168.50 24892.01\n"
+                              "# 2 processes\n") == {0: .25, 4194304: 168.5}
+pings = {"MPICH, bare, packed: 64": [1.0], "MPICH, bare, packed: 128": [4.0], "MPICH, --virtual, packed: 64": [2.0],
+         "MPICH, --virtual, packed: 128": [2.0]}
+assert message_sizes.greatest("MPICH", "--virtual", "packed", lambda size: True)(pings) == [2.0]
+assert message_sizes.mean("MPICH", "--virtual", "packed", lambda size: size > 64)(pings) == [.5]
+assert message_sizes.greatest("Open MPI", "--virtual", "packed", lambda size: True)(pings) == []
+
 assert len({figure.key for figure in FIGURES}) == len(FIGURES) and {figure.paper for figure in FIGURES} == set(PAPERS)
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
@@ -51,6 +76,12 @@ with tempfile.TemporaryDirectory() as scratch:
             assert row[0] == claim.says and (row[2] == "–") == (not figure.recorded), (figure.name, row)
     shown = Tables(papers.results_folder(), "simulation").row("Paper 1, Figure 4: 16 nodes, ranks x threads", "32-24")
     assert f"| {number(shown['fa'])} |" in page, "a simulated time is not on the page"
+    for key in ("aware-4", "aware-5", "tampi-9", "virtual-3"):
+        names = [name for name in page.split("(papers/")[1:] if name.startswith(f"{key}-")]
+        assert names, f"{key} has no plot"
+        for name in names:
+            xml.etree.ElementTree.parse(folder / "papers" / name.partition(")")[0])
+    assert page.count("(papers/") == len(list((folder / "papers").iterdir())) == web.count("<svg")
     # What was measured before stays, unless by a quick run.
     for table in results:
         if table.get("figure", {}).get("key") == "aware-5":
@@ -58,3 +89,20 @@ with tempfile.TemporaryDirectory() as scratch:
     (folder / "papers.json").write_text(json.dumps(results))
     kept = paper_runs.kept(folder / "papers.json")
     assert "aware-4" in kept and "aware-5" not in kept, sorted(kept)
+
+if len(sys.argv) > 2:
+    with tempfile.TemporaryDirectory() as scratch:
+        wanted = "virtual-3-here,virtual-4-sizes"
+        papers.main(["--quick", "--home", sys.argv[1], "--mpi", sys.argv[2], "--only", wanted, "--output", scratch])
+        results = json.loads((pathlib.Path(scratch) / "papers.json").read_text())
+        found = {one["figure"]["key"]: one["figure"] for one in results if "figure" in one}
+        here = found["virtual-4-sizes"]["values"]
+        assert found["virtual-4-sizes"]["quick"]
+        for line, took in message_sizes.lines_of(here).items():
+            assert sorted(took) == [0, *(1 << power for power in range(23))], line  # 4 MiB is the last
+        columns, rows = paper_plots.table_of("virtual-3-here", found) or ([], [])
+        if rows:  # not on one core
+            assert {"in turn", "lend", "moldable"} < {row[1] for row in rows}, rows
+            assert all(float(row[3]) > 0 for row in rows if not row[0].endswith("alone")), rows
+        page = (pathlib.Path(scratch) / "papers.md").read_text()
+        assert "a quick run" in page and len(list((pathlib.Path(scratch) / "papers").iterdir())) >= 2

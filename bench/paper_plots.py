@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The papers' plots, drawn from the values of our figures: {name of a file: SVG} for each figure that has some; and tables of
+all numbers behind a plot. What was not measured has neither. Used by papers.py."""
+
+import statistics
+
+import coscheduling
+import message_sizes
+import plot
+from paper_figures import RANKS, TABLE_3
+
+POLICIES = ("fifo", "ma1", "ma2", "sa", "fa")
+
+
+def middle(values):
+    return statistics.median(values)
+
+
+def points(values, name, numbers):
+    """[(number, value)] of the values that there are, as `name 4`"""
+    return [(number, middle(values[f"{name} {number}"])) for number in numbers if f"{name} {number}" in values]
+
+
+def spreads(values):
+    groups = {}
+    for split in ("16-48", "32-24", "64-12", "128-6"):
+        for policy in POLICIES:
+            total, idle = (middle(values[f"{split} {policy}{what}"]) for what in ("", " idle"))
+            overhead = middle(values.get(f"{split} {policy} overhead", [0]))
+            groups.setdefault(split, {})[policy] = {"in task": total - idle - overhead, "idle": idle, "overhead": overhead}
+    return {"bars": plot.bars("Cores spread over ranks and threads, 16 nodes", "ranks-threads", "seconds", groups)}
+
+
+def weak_scaling(values):
+    alone = {policy: middle(values[f"{policy} 1"]) for policy in POLICIES}
+    series = {policy: [(int(ranks), alone[policy] / time) for ranks, time in points(values, policy, RANKS)] for policy in POLICIES}
+    series |= {f"{policy}, paper": [(int(ranks), paper[0] / time) for ranks, time in zip(RANKS, paper)]
+               for policy, paper in TABLE_3.items()}
+    return {"efficiency": plot.lines("Weak scaling: efficiency", "ranks of 24 threads", "time on one rank / time", series,
+                                     log_x=True)}
+
+
+def gauss_seidel(values):
+    series = {name: points(values, name, (1, 2, 4, 8, 16, 32, 64)) for name in ("Interop(blk)", "Sentinel")}
+    return {"efficiency": plot.lines("Gauss-Seidel: efficiency", "nodes", "efficiency", series, log_x=True)}
+
+
+def ping_pong(values):
+    lines, found = message_sizes.lines_of(values), {}
+    for mpi in message_sizes.MPIS.values():
+        own = {name.removeprefix(f"{mpi}, "): took for name, took in lines.items() if name.startswith(f"{mpi}, ")}
+        if not own:
+            continue
+        word = mpi.replace(" ", "").lower()
+        found[f"{word}-latency"] = plot.lines(
+            f"{mpi}: latency", "bytes", "microseconds",
+            {name: [(size, middle(one)) for size, one in took.items()] for name, took in own.items()}, log_x=True, log_y=True)
+        found[f"{word}-bandwidth"] = plot.lines(
+            f"{mpi}: bandwidth", "bytes", "MB/s", {name: [(size, middle(one)) for size, one in message_sizes.bandwidth(took).items()]
+                                                   for name, took in own.items()}, log_x=True)
+    return found
+
+
+def together(values):
+    curves = {name: [(cores, middle(one)) for cores, one in took.items()] for name, took in coscheduling.curves(values).items()}
+    groups = {}
+    for title, ways in coscheduling.makespans(values).items():
+        splits = {way: middle(took) for way, took in ways.items() if way.startswith("split")}
+        shown = {"in turn": middle(ways["in turn"]), "best split": min(splits.values()), "worst split": max(splits.values()),
+                 **{way: middle(ways[way]) for way in coscheduling.POLICIES if way in ways}}
+        groups[title] = {way: {"makespan": took} for way, took in shown.items() if len(splits) > 1 or way != "worst split"}
+    return {"alone": plot.lines("Programs alone", "cores", "seconds", curves, log_y=True),
+            "together": plot.bars("Programs together", "", "seconds until the last one ends", groups)}
+
+
+def times(values):
+    groups = {"": {name: {"median": middle(took)} for name, took in values.items()}}
+    return {"times": plot.bars("Time", "", "seconds", groups)}
+
+
+PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-11": gauss_seidel,
+         "tampi-9-here": times, "tampi-blocks": times, "detach-1-2": times, "charm-2": times, "charm-table-2": times,
+         "virtual-3": times, "virtual-3-here": together, "virtual-4-sizes": ping_pong}
+
+
+def spread(values):
+    return f"{middle(values):.4g} [{min(values):.4g} – {max(values):.4g}]"
+
+
+def table_of_sizes(values):
+    lines = message_sizes.lines_of(values)
+    return (["bytes; microseconds", *lines], [[size, *(f"{middle(took[size]):.2f}" if size in took else "" for took in lines.values())]
+                                              for size in sorted({size for took in lines.values() for size in took})])
+
+
+def table_of_makespans(values):
+    told = coscheduling.makespans(values, ", simulated")
+    alone = [[f"{name} alone", f"{cores} cores", spread(took), ""]
+             for name, counts in coscheduling.curves(values).items() for cores, took in sorted(counts.items())]
+    return (["programs", "", "seconds", "simulated"],
+            alone + [[title, way, spread(took), f"{middle(told[title][way]):.4g}"]
+                     for title, ways in coscheduling.makespans(values).items() for way, took in ways.items()])
+
+
+TABLES = {"virtual-3-here": table_of_makespans, "virtual-4-sizes": table_of_sizes}
+
+
+def table_of(figure, found):
+    """(columns, rows) of a figure whose numbers are more than its sentences'; or None"""
+    return TABLES[figure](found[figure]["values"]) if figure in found and figure in TABLES else None
+
+
+def plots_of(figure, found):
+    """{name of a file: SVG}"""
+    if figure not in found or figure not in PLOTS:
+        return {}
+    return {f"{figure}-{name}.svg": text for name, text in PLOTS[figure](found[figure]["values"]).items()}
