@@ -170,6 +170,7 @@ Tasks Cholesky::tasks_of(int rank, Marks marks) const {
     const int own = (tiles_ + rows_ - 1) / rows_ * across;
     std::vector<int> users;
     TaskSpec task;
+    task.part = options_.exchange;
     const auto fresh = [&task](Function function) { begin(task, function); };
     const auto mine = [&](int k, int i) { return k % rows_ == row && i % columns_ == column; };
     const auto tile = [&](int k, int i) {

@@ -21,6 +21,7 @@ struct CholeskyOptions {
     double gflops = 40; // of a core in dgemm
     double trsm = 0.85, syrk = 0.92, potrf = 0.5; // the others' speed, as a share of that
     bool reuse = true;                            // of receive buffers; else one for each tile
+    Part exchange = Part::whole;                  // or detached, or undeferred
 };
 
 struct CholeskyCounts {

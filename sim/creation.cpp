@@ -109,6 +109,8 @@ void Simulation::created(Rank &rank, Time now) {
     const std::uint64_t raises = rank.outlook.raises();
     const TaskSpec &spec = *rank.spec;
     const std::uint32_t task = make_task(rank, spec, now);
+    if (spec.kind != Kind::compute && spec.part == Part::undeferred && !unlimited_)
+        rank.undeferred = task;
     const Access *accesses = spec.accesses.data();
     std::size_t count = spec.count;
     if (spec.more) {
@@ -129,7 +131,7 @@ void Simulation::created(Rank &rank, Time now) {
     const Time cost = static_cast<Time>(raised * machine_.raise);
     occupy(rank, cost, false);
     look_ahead(rank);
-    if (window_full(rank)) {
+    if (window_full(rank) || rank.undeferred != kNone) {
         tell_creator(rank, Recorder::Creator::helps, now + cost);
         look_for_work(rank.first_thread, now + cost);
     } else {

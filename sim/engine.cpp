@@ -169,6 +169,7 @@ Result Simulation::run(Fabric *fabric) {
     result_.time = last_end_;
     result_.tasks = finished_;
     double work = 0;
+    const double threads_time = static_cast<double>(last_end_) * 1e-9 * machine_.threads;
     for (const Rank &rank : ranks_) {
         const double in_task = static_cast<double>(rank.in_task) * 1e-9;
         result_.in_task += in_task;
@@ -179,6 +180,8 @@ Result Simulation::run(Fabric *fabric) {
         result_.most_unfinished =
             std::max<std::uint64_t>(result_.most_unfinished, rank.most_unfinished);
         work += in_task;
+        result_.idle_of.push_back(threads_time - in_task -
+                                  static_cast<double>(rank.overhead) * 1e-9);
     }
     result_.busiest_card = static_cast<double>(cards_.busiest()) * 1e-9;
     result_.mean_work = work / machine_.threads / machine_.ranks;

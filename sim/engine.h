@@ -50,6 +50,8 @@ struct Rank {
     const TaskSpec *spec = nullptr; // the task that is being created
     bool creating = true;
     bool waits_for_all = false; // before it makes `spec`
+    bool undeferred_ready = false;
+    std::uint32_t undeferred = kNone; // the task that the creating thread waits for, and runs
     std::uint32_t first_thread = 0;
     std::uint32_t unfinished = 0;
     std::uint32_t suspended = 0; // of the unfinished: they wait for messages
@@ -107,7 +109,8 @@ class Simulation {
 
     // Creation.
     static bool can_create(const Rank &rank) {
-        return rank.creating && !(rank.waits_for_all && rank.unfinished > 0);
+        return rank.creating && rank.undeferred == kNone &&
+               !(rank.waits_for_all && rank.unfinished > 0);
     }
     bool window_full(const Rank &rank) const { return rank.unfinished - rank.suspended >= window_; }
     // Rather than help with what is ready.

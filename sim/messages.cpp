@@ -53,8 +53,15 @@ void Simulation::call(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
         events_.push(at, pack(What::finish, index));
         return;
     }
-    ++result_.suspended;
     ++rank.suspended;
+    if (task.is(Part::undeferred)) // the thread is in MPI
+        return;
+    if (task.is(Part::detached)) {
+        if (!unlimited_)
+            events_.push(at, pack(What::free, thread));
+        return;
+    }
+    ++result_.suspended;
     occupy(rank, suspend_, false);
     if (unlimited_)
         return;
@@ -104,10 +111,11 @@ bool Simulation::begin_end(std::uint32_t index, std::uint32_t rank, Time at) {
         expect_wait(sends ? message.send_wait : message.receive_wait);
     if (sends ? begin_send(number, task.bytes, at) : begin_receive(number, at))
         return true;
-    if (task.is(Part::whole))
+    const bool waits = is_one_task(task.part());
+    if (waits)
         (sends ? message.send_task : message.receive_task) = index;
     inject_when_allowed(number);
-    return !task.is(Part::whole);
+    return !waits;
 }
 
 // Is it over at once?
@@ -236,6 +244,10 @@ void Simulation::communication_done(std::uint32_t index, Time now) {
     --rank.suspended;
     if (unlimited_)
         return finish(index, now);
+    if (tasks_[index].is(Part::undeferred)) {
+        events_.push(now, pack(What::finish, index));
+        return;
+    }
     append(rank.arrived, rank.arrived_end, index);
     if (!rank.idle.empty() && !rank.noticing) { // an idle thread polls; else the next one to look
         rank.noticing = true;
@@ -247,7 +259,8 @@ void Simulation::notice(Rank &rank, Time now) {
     bool completed = false;
     while (rank.arrived != kNone) {
         const std::uint32_t index = pop(rank.arrived, rank.arrived_end);
-        if (tasks_[index].is(Part::bound)) { // whoever notices completes it
+        if (tasks_[index].is(Part::bound) ||
+            tasks_[index].is(Part::detached)) { // whoever notices completes it
             complete(index, now);
             completed = true;
             continue;

@@ -66,13 +66,14 @@ struct Progress {
 };
 
 struct Result {
-    Time time = 0;           // of the job
-    double in_task = 0;      // thread-seconds: bodies of tasks, calls of MPI
-    double overhead = 0;     // the runtime's own steps
-    double idle = 0;         // all else
-    double busiest_rank = 0; // seconds: a bound, its tasks' time / its threads
-    double busiest_card = 0; // seconds: a bound, its messages' time (LogGP)
-    double mean_work = 0;    // seconds: the same of all ranks
+    Time time = 0;               // of the job
+    double in_task = 0;          // thread-seconds: bodies of tasks, calls of MPI
+    double overhead = 0;         // the runtime's own steps
+    double idle = 0;             // all else
+    std::vector<double> idle_of; // of each rank's threads
+    double busiest_rank = 0;     // seconds: a bound, its tasks' time / its threads
+    double busiest_card = 0;     // seconds: a bound, its messages' time (LogGP)
+    double mean_work = 0;        // seconds: the same of all ranks
     std::uint64_t tasks = 0, compute = 0, sends = 0, receives = 0;
     std::uint64_t messages = 0, bytes = 0, suspended = 0;
     std::uint64_t raises = 0, passes = 0, events = 0;

@@ -33,6 +33,12 @@ void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t threa
         return call_bound(rank, index, thread, now);
     if (unlimited_)
         return start(rank, index, rank.first_thread, now);
+    if (index == rank.undeferred) {
+        rank.undeferred_ready = true;
+        if (threads_[rank.first_thread].idle)
+            wake(rank, rank.first_thread, now);
+        return;
+    }
     ++rank.ready;
     if (!rules_.ordered) {
         rank.own[thread - rank.first_thread].push_back(index);
@@ -136,8 +142,14 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
         events_.push(now + resume_, pack(What::finish, task));
         return;
     }
-    if (index == rank.first_thread && should_create(rank))
-        return go_on_creating(rank, now);
+    if (index == rank.first_thread) {
+        if (rank.undeferred_ready) {
+            rank.undeferred_ready = false;
+            return start(rank, rank.undeferred, index, now);
+        }
+        if (should_create(rank))
+            return go_on_creating(rank, now);
+    }
     task = take_ready(rank, index);
     if (task != kNone)
         return start(rank, task, index, now);
@@ -209,6 +221,8 @@ void Simulation::complete(std::uint32_t index, Time now) {
     task.alive = false;
     last_end_ = now;
     tasks_.ended(rank.places, index);
+    if (index == rank.undeferred)
+        rank.undeferred = kNone;
     --rank.unfinished;
     ++finished_;
     // As the runtime: the newest first; without an order it is also what the thread does next.

@@ -30,12 +30,19 @@ enum class Kind : std::uint8_t { compute, send, receive };
 
 // Of a call that sends or receives: what a task does of it.
 enum class Part : std::uint8_t {
-    whole,  // begins it and waits until it is over: MPI_Send, MPI_Recv
-    begin,  // begins it; another task waits: MPI_Isend, MPI_Irecv
-    let_go, // begins it; nobody waits
-    wait,   // MPI_Wait
-    bound,  // no thread waits, but successors do until it is over: TAMPI_Iwait
+    whole,      // begins it and waits until it is over: MPI_Send, MPI_Recv
+    begin,      // begins it; another task waits: MPI_Isend, MPI_Irecv
+    let_go,     // begins it; nobody waits
+    wait,       // MPI_Wait
+    bound,      // no thread waits, but successors do until it is over: TAMPI_Iwait
+    detached,   // begins it; then as bound: MPI_Isend and MPIX_Detach in one task
+    undeferred, // whole, by the creating thread, which waits in MPI: task if(0) depend(...)
 };
+
+// Is it one task that begins the operation, and completes when that is over?
+constexpr bool is_one_task(Part part) {
+    return part == Part::whole || part == Part::detached || part == Part::undeferred;
+}
 
 struct TaskSpec {
     static constexpr int kMostAccesses = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What paper 1 says its policies gain, simulated with the runtime's own policies (sections 1 and
-// 4.3). docs/papers.md lists the sentences.
+// 4.3), and paper 3 detached tasks. docs/papers.md lists the sentences.
 #include "sim/cholesky.h"
 #include "sim/simulation.h"
 
@@ -17,19 +17,67 @@ Result run(const CholeskyOptions &options, const Machine &machine, const char *p
     return simulate(Cholesky(options, static_cast<int>(machine.ranks)), setting);
 }
 
-// The graph of Figure 1: 4 x 4 tiles of 512 on two ranks of two threads. "It is possible to reduce
-// this idle time by adapting the scheduling policy to prioritize inter-process edges" (Figure 2).
-TEST(Paper1, Figure2PrioritizingMessagesReducesIdleTime) {
+// The graph of Figure 1: 4 x 4 tiles of 512 on two ranks of two threads.
+Result run_figure_1(const char *policy) {
     CholeskyOptions options;
     options.n = 2048;
     Machine machine;
     machine.ranks = machine.threads = 2;
-    const Result fifo = run(options, machine, "fifo");
+    return run(options, machine, policy);
+}
+
+// "It is possible to reduce this idle time by adapting the scheduling policy to prioritize
+// inter-process edges". For process 0 the paper has 61% and 36%, but of a part of the graph: only
+// the order can be compared.
+TEST(Paper1, Figure2PrioritizingMessagesReducesIdleTime) {
+    const Result fifo = run_figure_1("fifo");
+    ASSERT_EQ(fifo.idle_of.size(), 2u);
+    EXPECT_NEAR(fifo.idle_of[0] + fifo.idle_of[1], fifo.idle, 1e-9);
     for (const char *policy : {"ma2", "ma3", "sa", "fa"}) {
-        const Result result = run(options, machine, policy);
+        const Result result = run_figure_1(policy);
         EXPECT_LT(result.idle, 0.9 * fifo.idle) << policy;
+        EXPECT_LT(result.idle_of.at(0), 0.95 * fifo.idle_of[0]) << policy;
         EXPECT_LT(result.time, fifo.time) << policy;
     }
+}
+
+// Protze et al., section 7.4: "the overhead of the detach code has the lowest overhead across all
+// configurations". Blocking: the thread that creates the tasks waits in MPI.
+TEST(Paper3, DetachedTasksAreFasterThanBlockingCalls) {
+    CholeskyOptions options;
+    options.n = 32 * 256;
+    options.block = 256;
+    Machine machine;
+    machine.threads = 4;
+    for (const int ranks : {2, 4, 16}) {
+        machine.ranks = ranks;
+        options.exchange = Part::detached;
+        const Result detach = run(options, machine, "fifo");
+        options.exchange = Part::undeferred;
+        const Result blocking = run(options, machine, "fifo");
+        EXPECT_LT(detach.time, blocking.time) << ranks;
+        for (const Result *const one : {&detach, &blocking}) {
+            EXPECT_EQ(one->suspended, 0u);
+            EXPECT_EQ(one->tasks, Cholesky(options, ranks).task_count());
+            EXPECT_EQ(one->messages, one->sends);
+        }
+    }
+}
+
+// One thread a rank has to create, run and wait; nobody waits for ever, at any window.
+TEST(Paper3, BlockingCallsOfOneThreadEnd) {
+    CholeskyOptions options;
+    options.n = 12 * 256;
+    options.block = 256;
+    options.exchange = Part::undeferred;
+    Machine machine;
+    machine.threads = 1;
+    for (const int ranks : {2, 4, 8})
+        for (const double window : {1.0, 4.0, 32768.0}) {
+            machine.ranks = ranks;
+            machine.window = window;
+            EXPECT_EQ(run(options, machine, "sa").tasks, Cholesky(options, ranks).task_count());
+        }
 }
 
 class Section43 : public testing::Test {

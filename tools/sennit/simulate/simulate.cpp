@@ -90,7 +90,7 @@ struct Simulate::State {
     sim::CholeskyOptions cholesky_options;
     sim::GaussSeidelOptions gauss_seidel_options;
     std::string policies = "fifo,sa,fa", order = "auto", json, csv, html, weak, traces,
-                network = "loggp";
+                network = "loggp", variant = "interop-blocking";
     struct Traced {
         std::string title;
         std::filesystem::path folder;
@@ -179,6 +179,9 @@ struct Simulate::State {
             return std::make_shared<sim::GaussSeidel>(gauss_seidel_options, machine.rank_count());
         sim::CholeskyOptions options = cholesky_options;
         options.reuse = !own_buffers;
+        options.exchange = variant == "detach"     ? sim::Part::detached
+                           : variant == "blocking" ? sim::Part::undeferred
+                                                   : sim::Part::whole;
         return std::make_shared<sim::Cholesky>(options, machine.rank_count());
     }
 
@@ -203,6 +206,7 @@ struct Simulate::State {
                                                    const sim::Workload &work);
     int order_for_same_work(int ranks) const;
     void refuse_too_many_threads() const;
+    void refuse_variant() const;
     void write_html() const;
     void print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
     Json to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
@@ -234,6 +238,12 @@ Simulate::Simulate(CLI::App &app, sim::MakeFabric *fabric) : state_(std::make_un
         ->capture_default_str();
     state.cholesky->add_flag("--own-buffers", state.own_buffers,
                              "a receive buffer for each tile, not for each row");
+    state.cholesky
+        ->add_option("--variant", state.variant,
+                     "how data is exchanged, as in apps/cholesky: interop-blocking, detach, or "
+                     "blocking: by the thread that creates the tasks")
+        ->check(CLI::IsMember({"interop-blocking", "detach", "blocking"}))
+        ->capture_default_str();
     state.cholesky->add_option("--weak", state.weak,
                                "RANKS: --n is for so many; others get the same work each");
     state.add_options(*state.cholesky);
@@ -270,6 +280,13 @@ int Simulate::State::order_for_same_work(int ranks) const {
     const int of = parse_whole("--weak", weak, 1, kMostRanks);
     return static_cast<int>(std::min<long>(
         std::lround(cholesky_options.n * std::cbrt(static_cast<double>(ranks) / of)), INT_MAX));
+}
+
+// The recorder knows messages that a task waits for in MPI, or that another one completes.
+void Simulate::State::refuse_variant() const {
+    if (*cholesky && variant != "interop-blocking")
+        fail("{} is for --variant interop-blocking, this is {}: leave one of them out",
+             html.empty() ? "--trace" : "--html", variant);
 }
 
 void Simulate::State::refuse_too_many_threads() const {
@@ -309,8 +326,10 @@ void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
     const int given_n = cholesky_options.n;
     if (!weak.empty() && *cholesky)
         cholesky_options.n = order_for_same_work(machine.rank_count());
-    if (!traces.empty())
+    if (!traces.empty()) {
         refuse_too_many_threads();
+        refuse_variant();
+    }
     const std::shared_ptr<const sim::Workload> work = workload();
     cholesky_options.n = given_n;
     double path = 0;
@@ -420,6 +439,7 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
         document["options"] = {{"n", cholesky_options.n},
                                {"block", cholesky_options.block},
                                {"gflops", cholesky_options.gflops},
+                               {"variant", variant},
                                {"own_buffers", own_buffers}};
     } else if (replay) {
         document["options"] = {{"trace", folder},
@@ -452,6 +472,7 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
         entry["in_task_s"] = r.in_task;
         entry["overhead_s"] = r.overhead;
         entry["idle_s"] = r.idle;
+        entry["idle_of_rank_s"] = r.idle_of;
         if (row.path > 0)
             entry["critical_path_s"] = row.path;
         entry["busiest_rank_s"] = r.busiest_rank;
