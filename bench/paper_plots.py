@@ -7,7 +7,7 @@ import statistics
 import coscheduling
 import message_sizes
 import plot
-from paper_figures import RANKS, TABLE_3
+from paper_figures import HEAD_DETACH, RANKS, TABLE_3, VARIANTS, outside
 
 POLICIES = ("fifo", "ma1", "ma2", "sa", "fa")
 
@@ -73,13 +73,20 @@ def together(values):
             "together": plot.bars("Programs together", "", "seconds until the last one ends", groups)}
 
 
+def detached(values):
+    return {heading.rpartition(": ")[2].replace(" ", "-"): plot.lines(
+        f"{heading.rpartition(': ')[2].capitalize()}: time of a thread outside of kernels", "ranks", "seconds",
+        {variant: sorted(outside(heading, variant, 1)(values).items()) for variant in VARIANTS}, log_x=True)
+        for heading in HEAD_DETACH}
+
+
 def times(values):
     groups = {"": {name: {"median": middle(took)} for name, took in values.items()}}
     return {"times": plot.bars("Time", "", "seconds", groups)}
 
 
 PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-11": gauss_seidel,
-         "tampi-9-here": times, "tampi-blocks": times, "detach-1-2": times, "charm-2": times, "charm-table-2": times,
+         "tampi-9-here": times, "tampi-blocks": times, "detach-1-2-simulated": detached, "detach-1-2": times, "charm-2": times, "charm-table-2": times,
          "virtual-3": times, "virtual-3-here": together, "virtual-4-sizes": ping_pong}
 
 
