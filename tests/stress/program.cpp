@@ -183,7 +183,7 @@ class Generator {
             add(nullptr);
         const std::vector<Node *> models = made;
         const auto tasks =
-            static_cast<std::size_t>(std::min(most, period * (1 + random_.below(40))));
+            static_cast<std::size_t>(random_.one_in(2) ? period * (10 + random_.below(20)) : most);
         const bool is_regular = random_.one_in(2);
         for (int next = 0; made.size() < tasks; ++next) {
             if (!is_regular && random_.one_in(20)) {
