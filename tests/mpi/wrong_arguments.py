@@ -47,7 +47,8 @@ def main():
     parser.add_argument("--mpi", choices=CRASHES, required=True)
     options = parser.parse_args()
     left_out = [word for case in CRASHES[options.mpi] for word in case.split()]
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe"}
     wrong = 0
     for way in WAYS[options.mpi]:
         alone = "return" if way == "tasks" else way
