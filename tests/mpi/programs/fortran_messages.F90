@@ -20,7 +20,8 @@ contains
 
     subroutine send_as(kind)
         integer, intent(in) :: kind
-        integer :: error, data(1), nothing(1)
+        integer :: error
+        integer, asynchronous :: data(1), nothing(1)
         HANDLE(Request) :: request
         data = 100 * rank + kind
         if (ready(kind)) &
@@ -80,7 +81,8 @@ contains
     ! Each rank's task waits for a message that the other's task of the other tag sends.
     subroutine exchange(comm)
         HANDLE(Comm), intent(in) :: comm
-        integer :: error, out(1), in(1)
+        integer :: error
+        integer, asynchronous :: out(1), in(1)
         STATUS(status)
 #if defined MPI_4
         HANDLE(Request) :: request
@@ -105,7 +107,8 @@ contains
     ! Three receives in a task, and a wait of the given kind; the sends are in tasks behind it.
     subroutine wait_as(kind)
         integer, intent(in) :: kind
-        integer :: error, in(3), i, found, left, indices(3)
+        integer :: error, i, found, left, indices(3)
+        integer, asynchronous :: in(3)
         HANDLE(Request) :: requests(3)
         STATUSES(statuses, 3)
         in = -1
@@ -164,7 +167,8 @@ contains
 
     subroutine send_for_wait(kind, i)
         integer, intent(in) :: kind, i
-        integer :: error, data(1)
+        integer :: error
+        integer, asynchronous :: data(1)
         data = 7 * rank + i
         call MPI_Ssend(data, 1, MPI_INTEGER, next, 200 + 3 * kind + i, MPI_COMM_WORLD, error)
     end subroutine
