@@ -27,7 +27,7 @@ class FreeAgents {
     bool take_one(const Team &agents) {
         int busy = busy_.load(std::memory_order_relaxed);
         do
-            if (busy >= agents.size)
+            if (busy >= agents.workers)
                 return false;
         while (!busy_.compare_exchange_weak(busy, busy + 1, std::memory_order_relaxed));
         return true;
@@ -263,8 +263,10 @@ Team *make_serving_team(int size) {
         return nullptr;
     }
     for (int i = 1; i < size; ++i)
-        if (!sched::start_thread(commons_thread, &team->member(i)))
-            break; // fewer will do
+        if (!sched::start_thread(commons_thread, &team->member(i))) {
+            team->workers = i; // fewer will do
+            break;
+        }
     return team;
 }
 
