@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers.h"
 
+#include "base/config.h"
 #include "base/message.h"
 #include "base/observed.h"
 #include "openmp/env/icv.h"
@@ -198,6 +199,10 @@ const char *trace::Symbols::name_of(std::uint64_t) {
 
 void fatal(const char *, ...) {
     std::abort();
+}
+const Config &config() {
+    static const Config with_defaults{};
+    return with_defaults;
 }
 
 const GlobalIcvs &global_icvs() {

@@ -63,7 +63,7 @@ void expect_mpi(const Efficiencies &found, double parallel, double balance, doub
     EXPECT_NEAR(found.job.spent.openmp(), 1, 0.001);
 }
 
-void expect_openmp(const Spent &spent, double serial, double balance, double scheduling) {
+void expect_openmp(const sennit::Spent &spent, double serial, double balance, double scheduling) {
     EXPECT_NEAR(spent.serial_parts(), serial, 0.001);
     EXPECT_NEAR(spent.thread_balance(), balance, 0.001);
     EXPECT_NEAR(spent.overhead(), scheduling, 0.001);
