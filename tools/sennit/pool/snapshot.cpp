@@ -42,18 +42,23 @@ MemberNow describe(node::Board &board, int number, node::BoardSlot &slot) {
 }
 
 // A process may have a place for its times alone. Then they are those of its other place, if it has
-// one.
+// one. Nothing moves while places are looked for: who is taken out is marked first.
 void put_together(std::vector<MemberNow> &members) {
+    std::vector<int> put; // slots
+    for (const MemberNow &times : members) {
+        if (!times.counts || times.shares_cores)
+            continue;
+        const auto other = std::find_if(members.begin(), members.end(), [&](const MemberNow &one) {
+            return one.pid == times.pid && one.slot != times.slot && !one.counts;
+        });
+        if (other == members.end())
+            continue;
+        other->counts = true;
+        other->spent = times.spent;
+        put.push_back(times.slot);
+    }
     std::erase_if(members, [&](const MemberNow &one) {
-        if (!one.counts || one.shares_cores)
-            return false;
-        for (MemberNow &other : members)
-            if (other.pid == one.pid && other.slot != one.slot) {
-                other.counts = true;
-                other.spent = one.spent;
-                return true;
-            }
-        return false;
+        return std::find(put.begin(), put.end(), one.slot) != put.end();
     });
 }
 
