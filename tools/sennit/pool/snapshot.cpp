@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "decide/cores/moldable.h"
+#include "node/identity.h"
 
 #include <algorithm>
 #include <cstring>
@@ -108,8 +109,11 @@ Snapshot look_at(node::Board &board) {
         const std::uint64_t job = slot.job.load(std::memory_order_relaxed);
         if (job == 0 || job == keeper_job)
             return;
+        // Who has died keeps its slot until somebody sweeps the board, maybe nobody.
+        if (!node::is_alive(slot.holder.load(std::memory_order_relaxed)))
+            return;
         MemberNow one = describe(board, number, slot);
-        if (one.identity == 0)
+        if (one.identity == 0) // it has just left
             return;
         one.job = jobs.emplace(job, number).first->second;
         const bool is_first = std::none_of(

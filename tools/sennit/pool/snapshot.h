@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who takes part in a board and who owns and uses its cores, at one moment. Others change the board
-// meanwhile, so what is said of two cores may not be of the same instant.
+// meanwhile, so what is said of two cores may not be of the same instant. Processes that have died
+// are left out.
 #pragma once
 
 #include "node/board.h"
