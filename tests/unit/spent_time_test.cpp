@@ -139,6 +139,23 @@ TEST_F(SpentTime, APeriodBeginsWithTheThreadsThatComeLater) {
     EXPECT_GT(end.until(end.at_ns + 1000).since(end).serial, 999);
 }
 
+TEST_F(SpentTime, AThreadThatEndsLeavesItsPlaceToTheNextOne) {
+    const auto end_in_the_middle = [] {
+        event(Kind::part_begin, 1, 0, 2);
+        event(Kind::start, 7);
+        event(Kind::span_begin, 7, reinterpret_cast<std::uintptr_t>("MPI_Recv"));
+        EXPECT_EQ(doing(), (Spent{.useful = 1, .mpi = 1}));
+        count_out();
+    };
+    for (int i = 0; i < 3; ++i) {
+        std::thread(end_in_the_middle).join();
+        EXPECT_EQ(doing(), (Spent{.useful = 1, .serial = 1}));
+        EXPECT_EQ(now().threads, 2);
+    }
+    by_worker([] {});
+    EXPECT_EQ(doing(), (Spent{.useful = 1, .serial = 1}));
+}
+
 TEST(SpentPage, AReaderSeesAllOrNothingOfAWrite) {
     SpentPage page{};
     SpentNow seen;

@@ -132,6 +132,7 @@ class Counter {
         moment_ = {};
         ready_ = bound_ = ended_ = fibers_ = Numbers();
         unblocked_ = 0;
+        left_ = 0;
         free_ = nullptr;
         last_region_ = 0;
         Thread &self = t_thread;
@@ -175,6 +176,19 @@ class Counter {
             count_in(self);
         step(self, kind, a, b, c);
         moment_.ready = static_cast<int>(ready_.size()) + unblocked_;
+        tell();
+    }
+
+    // What the thread was in the middle of is over.
+    void leave() {
+        Thread &self = t_thread;
+        const Guard guard(lock_);
+        go_on();
+        pop_all(self);
+        left_ += self.known ? 1 : 0;
+        self.known = false;
+        judge(self);
+        self = {};
         tell();
     }
 
@@ -222,11 +236,16 @@ class Counter {
         page_->write(now_);
     }
 
-    // It counts from the begin on, as one that had nothing to do.
+    // It counts from the begin on, as one that had nothing to do; or it is the next one in the
+    // place of a thread that has ended.
     void count_in(Thread &self) SENNIT_REQUIRES(lock_) {
         self.known = true;
-        ++moment_.threads;
-        now_.late += now_.beyond;
+        if (left_ > 0) {
+            --left_;
+        } else {
+            ++moment_.threads;
+            now_.late += now_.beyond;
+        }
         judge(self);
     }
 
@@ -287,14 +306,23 @@ class Counter {
         while (found && !fits(*found))
             found = found->below;
         for (bool last = !found; !last;) {
-            Frame *const frame = self.top;
-            last = frame == found;
-            moment_.waits -= waits_in_mpi(frame) ? 1 : 0;
-            moment_.regions -= frame->counts ? 1 : 0;
-            self.top = frame->below;
-            frame->below = free_;
-            free_ = frame;
+            last = self.top == found;
+            drop(self);
         }
+    }
+    void pop_all(Thread &self) SENNIT_REQUIRES(lock_) {
+        // What it runs does not wait, see change().
+        moment_.waits += waits_in_mpi(runs(self)) ? 1 : 0;
+        while (self.top)
+            drop(self);
+    }
+    void drop(Thread &self) SENNIT_REQUIRES(lock_) {
+        Frame *const frame = self.top;
+        moment_.waits -= waits_in_mpi(frame) ? 1 : 0;
+        moment_.regions -= frame->counts ? 1 : 0;
+        self.top = frame->below;
+        frame->below = free_;
+        free_ = frame;
     }
 
     void step(Thread &self, Kind kind, Word a, Word b, Word c) SENNIT_REQUIRES(lock_) {
@@ -423,6 +451,7 @@ class Counter {
     Numbers ended_ SENNIT_GUARDED_BY(lock_);     // those of them whose bodies have returned
     Numbers fibers_ SENNIT_GUARDED_BY(lock_);    // stacks of those that are left
     int unblocked_ SENNIT_GUARDED_BY(lock_) = 0; // suspended tasks that can go on
+    int left_ SENNIT_GUARDED_BY(lock_) = 0;      // threads that have ended: places for others
     std::uint64_t last_region_ SENNIT_GUARDED_BY(lock_) = 0;
     Frame *free_ SENNIT_GUARDED_BY(lock_) = nullptr;
     SpentPage own_{};
@@ -439,6 +468,11 @@ void count_time(int (*row)()) {
 
 SENNIT_COLD void count(Kind kind, Word a, Word b, Word c) {
     g_counter.event(kind, a, b, c);
+}
+
+void count_out() {
+    if (g_counts)
+        g_counter.leave();
 }
 
 void show_spent_time(SpentPage *page) {

@@ -20,6 +20,9 @@ extern bool g_counts; // set once, before other threads exist
 // Begin. The calling thread is the initial one, in the program.
 void count_time(int (*row)());
 void count(Kind kind, Word a, Word b, Word c);
+// The calling thread ends, or is no worker any more. As in `sennit report`, its place stays as that
+// of a thread without work, until another thread comes.
+void count_out();
 // From now on others see the numbers there, or with null no more.
 void show_spent_time(SpentPage *page);
 // False: nothing is counted.
