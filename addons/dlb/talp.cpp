@@ -188,8 +188,8 @@ int contribute(const dlb_monitor_t *handle, Contribution &mine, char *name) {
     });
 }
 
-// Of all ranks of the job, or of the node; of this process alone where there is no MPI. Memory that
-// the caller frees; null: there is none.
+// Of all ranks of the program, or of the node; of this process alone where there is no MPI. Memory
+// that the caller frees. Null: there is none, or ranks could not meet.
 Contribution *gather(bool node, const Contribution &mine, int &count, int &ranks) {
     const auto gather_all =
         reinterpret_cast<decltype(&sennit_gather)>(dlsym(RTLD_DEFAULT, "sennit_gather"));
@@ -198,9 +198,11 @@ Contribution *gather(bool node, const Contribution &mine, int &count, int &ranks
     count = ranks > 0 ? ranks : 1;
     auto *const all = static_cast<Contribution *>(
         std::malloc(static_cast<std::size_t>(count) * sizeof(Contribution)));
-    if (all && ranks > 0)
-        gather_all(node, &mine, bytes, all, ranks * bytes);
-    else if (all)
+    if (all && ranks > 0 && gather_all(node, &mine, bytes, all, ranks * bytes) != ranks) {
+        std::free(all);
+        return nullptr;
+    }
+    if (all && ranks == 0)
         all[0] = mine;
     return all;
 }
@@ -209,16 +211,16 @@ Contribution *gather(bool node, const Contribution &mine, int &count, int &ranks
 template <class Tell>
 int collect(bool node, const dlb_monitor_t *handle, Tell tell) {
     Contribution mine;
-    char name[DLB_MONITOR_NAME_MAX];
-    if (const int error = contribute(handle, mine, name))
-        return error;
+    char name[DLB_MONITOR_NAME_MAX] = "";
+    int error = contribute(handle, mine, name);
     int count = 0;
     int ranks = 0;
+    // Others wait for what this rank brings, also if it is nothing.
     Contribution *const all = gather(node, mine, count, ranks);
-    if (!all)
-        return DLB_ERR_NOMEM;
-    const int error =
-        tell(std::span<const Contribution>(all, static_cast<std::size_t>(count)), ranks, name);
+    if (error == DLB_SUCCESS)
+        error = !all ? DLB_ERR_UNKNOWN
+                     : tell(std::span<const Contribution>(all, static_cast<std::size_t>(count)),
+                            ranks, name);
     std::free(all);
     return error;
 }

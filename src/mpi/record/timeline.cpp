@@ -269,10 +269,10 @@ int Timeline::leave_out(MPI_Comm comm) {
 void Timeline::start() {
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    gathering_.begin();
     sennit_time_spent counted;
     if (recorder().sennit_get_time_spent &&
         recorder().sennit_get_time_spent(&counted) == SENNIT_SUCCESS) {
-        gathering_.begin();
         const Guard guard(mutex_);
         tells_ = true;
         choose();
@@ -299,6 +299,7 @@ void Timeline::start() {
 
 void Timeline::finish() {
     static constexpr auto comm_free = SENNIT_BARE(Comm_free);
+    gathering_.end();
     if (!tells())
         return;
     {
@@ -306,7 +307,6 @@ void Timeline::finish() {
         traces_ = tells_ = false;
         choose();
     }
-    gathering_.end();
     outside_task([&] {
         if (has_clocks_) {
             meet_rank_0(clock_comm_);
