@@ -17,12 +17,14 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace sennit::tool {
 namespace {
 
 constexpr std::size_t kMostConnections = 64;
+constexpr int kMostAccepted = 16; // at once: then others have their turn, and signals
 constexpr std::size_t kLongestRequest = 8 * 1024;
 constexpr std::int64_t kPatienceNs = 5'000'000'000; // for a request, and for its answer
 constexpr std::int64_t kWatchedNs = 3'000'000'000;
@@ -178,16 +180,22 @@ bool PageServer::is_busy() const {
                        [](const Connection &one) { return one.answers; });
 }
 
-void PageServer::accept_all() {
-    for (;;) {
+void PageServer::accept_some(const Served &served) {
+    for (int i = 0; i < kMostAccepted; ++i) {
         const int socket = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (socket < 0)
             return; // none is there, or the system has no more
+        // What has come already is read now, before others can take its place.
+        Connection fresh = {socket, monotonic_ns() + kPatienceNs, "", "", false};
+        if (!go_on(fresh, served)) {
+            close(socket);
+            continue;
+        }
         if (connections_.size() == kMostConnections) {
             close(connections_.front().socket);
             connections_.pop_front();
         }
-        connections_.push_back({socket, monotonic_ns() + kPatienceNs, "", "", false});
+        connections_.push_back(std::move(fresh));
     }
 }
 
@@ -221,8 +229,8 @@ bool PageServer::go_on(Connection &connection, const Served &served) {
     shutdown(connection.socket, SHUT_WR);
     // What is left unread would take the answer back.
     char rest[4096];
-    for (int i = 0; i < 16 && recv(connection.socket, rest, sizeof rest, 0) > 0;)
-        ++i;
+    for (int i = 0; i < 16 && recv(connection.socket, rest, sizeof rest, 0) > 0; ++i)
+        continue;
     return false;
 }
 
@@ -246,7 +254,7 @@ void PageServer::serve(const Served &served, int milliseconds, int other) {
             one = over ? connections_.erase(one) : std::next(one);
         }
         if (sources[1].revents != 0)
-            accept_all();
+            accept_some(served);
         if (sources[0].revents != 0 || now >= end)
             return;
     }

@@ -7,8 +7,10 @@
 // may have a name that leads here (DNS rebinding).
 //
 // It answers GET / and GET /data, one request on each connection. A connection has a short request
-// and few seconds. If many are open, the oldest one makes way, so that nobody can keep others out
-// by opening connections and saying nothing.
+// and few seconds. If many are open, the oldest one makes way: silent connections keep nobody out.
+// A new one is read before it may have to go. A user of the machine who opens connections faster
+// than a browser can send its request still keeps it out, for as long as that goes on. Signals are
+// looked at in each round.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +56,7 @@ class PageServer {
         std::string answer;  // what is left to send, once the request is there
         bool answers = false;
     };
-    void accept_all();
+    void accept_some(const Served &served);
     // False: it is over.
     bool go_on(Connection &connection, const Served &served);
 
