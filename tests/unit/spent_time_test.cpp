@@ -67,16 +67,18 @@ TEST_F(SpentTime, TheProgramIsUsefulOutsideOfMpi) {
 TEST_F(SpentTime, AThreadWithoutWorkIsSerialOrUnbalanced) {
     by_worker([] {});
     EXPECT_EQ(doing(), (Spent{.useful = 1, .serial = 1}));
-    event(Kind::part_begin, 1, 0, 2);
+    count_region(); // of another thread, whose part begins later
+    count_region();
+    event(Kind::part_begin, 2, 0, 2);
     EXPECT_EQ(doing(), (Spent{.useful = 1, .imbalance = 1}));
     event(Kind::wait_begin);
     EXPECT_EQ(doing(), (Spent{.scheduling = 2})); // a region, and nobody works
     event(Kind::wait_end);
-    event(Kind::part_end, 1);
+    event(Kind::part_end, 2);
     call("MPI_Barrier");
     EXPECT_EQ(doing(), (Spent{.mpi = 2}));
     event(Kind::span_end);
-    EXPECT_EQ(now().parallels, 1);
+    EXPECT_EQ(now().parallels, 2);
     EXPECT_EQ(now().threads, 2);
 }
 

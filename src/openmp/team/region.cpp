@@ -12,6 +12,7 @@
 #include "tasks/sched/processors.h"
 #include "tasks/sched/threads.h"
 #include "tasks/task/accounts.h"
+#include "tasks/trace/spent_time.h"
 
 #include <algorithm>
 #include <atomic>
@@ -60,6 +61,7 @@ SENNIT_COLD void trace_begin(Team &team) {
     if (!team.is_region() || team.size == 1)
         return;
     team.traced = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+    trace::count_region();
     begin_traced_part(team);
 }
 

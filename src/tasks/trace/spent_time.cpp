@@ -134,7 +134,6 @@ class Counter {
         unblocked_ = 0;
         left_ = 0;
         free_ = nullptr;
-        last_region_ = 0;
         Thread &self = t_thread;
         self = {};
         self.begun = true;
@@ -177,6 +176,12 @@ class Counter {
         step(self, kind, a, b, c);
         moment_.ready = static_cast<int>(ready_.size()) + unblocked_;
         tell();
+    }
+
+    // Others see it with the next event.
+    void region() {
+        const Guard guard(lock_);
+        ++now_.parallels;
     }
 
     // What the thread was in the middle of is over.
@@ -379,7 +384,10 @@ class Counter {
             });
             return;
         case Kind::part_begin:
-            begin_part(self, a, c);
+            change(self, [&] {
+                lock_.assert_held();
+                push(self, Frame::Kind::part, a, c > 1);
+            });
             return;
         case Kind::part_end:
             change(self, [&] {
@@ -407,17 +415,6 @@ class Counter {
         default:
             return span(self, kind, a, b);
         }
-    }
-
-    void begin_part(Thread &self, Word region, Word workers) SENNIT_REQUIRES(lock_) {
-        if (region > last_region_) { // its first part
-            last_region_ = region;
-            ++now_.parallels;
-        }
-        change(self, [&] {
-            lock_.assert_held();
-            push(self, Frame::Kind::part, region, workers > 1);
-        });
     }
 
     void span(Thread &self, Kind kind, Word task, Word name) SENNIT_REQUIRES(lock_) {
@@ -452,7 +449,6 @@ class Counter {
     Numbers fibers_ SENNIT_GUARDED_BY(lock_);    // stacks of those that are left
     int unblocked_ SENNIT_GUARDED_BY(lock_) = 0; // suspended tasks that can go on
     int left_ SENNIT_GUARDED_BY(lock_) = 0;      // threads that have ended: places for others
-    std::uint64_t last_region_ SENNIT_GUARDED_BY(lock_) = 0;
     Frame *free_ SENNIT_GUARDED_BY(lock_) = nullptr;
     SpentPage own_{};
     SpentPage *page_ = &own_;
@@ -468,6 +464,11 @@ void count_time(int (*row)()) {
 
 SENNIT_COLD void count(Kind kind, Word a, Word b, Word c) {
     g_counter.event(kind, a, b, c);
+}
+
+void count_region() {
+    if (g_counts)
+        g_counter.region();
 }
 
 void count_out() {

@@ -20,6 +20,8 @@ extern bool g_counts; // set once, before other threads exist
 // Begin. The calling thread is the initial one, in the program.
 void count_time(int (*row)());
 void count(Kind kind, Word a, Word b, Word c);
+// The calling thread has encountered a region of several threads. Before its first part.
+void count_region();
 // The calling thread ends, or is no worker any more. As in `sennit report`, its place stays as that
 // of a thread without work, until another thread comes.
 void count_out();
