@@ -4,6 +4,7 @@
 #include "dlb/callbacks.h"
 
 #include "base/compiler.h"
+#include "base/dlb_options.h"
 #include "base/guard.h"
 #include "base/small_file.h"
 #include "node/look.h"
@@ -16,7 +17,6 @@
 #include <dlfcn.h>
 #include <iterator>
 #include <sched.h>
-#include <string_view>
 #include <unistd.h>
 
 namespace {
@@ -182,19 +182,6 @@ int acquire(int most) {
     return ask && ask(most, &found) == 0 && found > 0 ? DLB_SUCCESS : DLB_NOUPDT;
 }
 
-// DLB's options are words, the last of which counts.
-bool wants_talp(const char *arguments) {
-    bool wanted = false;
-    for (const char *word = arguments ? arguments : ""; *word;) {
-        const std::size_t length = std::strcspn(word, " ");
-        const std::string_view text(word, length);
-        if (text == "--talp" || text == "--no-talp")
-            wanted = text == "--talp";
-        word += length + std::strspn(word + length, " ");
-    }
-    return wanted;
-}
-
 void begin_talp() {
     const auto is_there = reinterpret_cast<int (*)(int *)>(dlsym(RTLD_DEFAULT, "MPI_Initialized"));
     const auto begin =
@@ -237,7 +224,7 @@ SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *arguments) {
     const int slot = find_slot(0);
     g_state.owned = slot == kNobody ? Cores() : owned_by(slot);
     g_state.initialized.store(true, std::memory_order_relaxed);
-    if (wants_talp(arguments))
+    if (sennit::dlb_wants_talp(arguments))
         begin_talp();
     return DLB_SUCCESS;
 }

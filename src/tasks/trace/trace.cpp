@@ -3,6 +3,7 @@
 #include "tasks/trace/trace.h"
 
 #include "base/config.h"
+#include "base/dlb_options.h"
 #include "base/environment.h"
 #include "base/hash.h"
 #include "base/message.h"
@@ -20,7 +21,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <new>
-#include <string_view>
 #include <unistd.h>
 
 namespace sennit::trace {
@@ -173,35 +173,14 @@ void end_tracing() {
 
 } // namespace
 
-namespace {
-
-// DLB's own switch, for programs that are started as under DLB: "--lewi --talp". The last one
-// counts, as there.
-bool dlb_wants_talp() {
-    const char *const given = trusted_environment("DLB_ARGS");
-    bool wanted = false;
-    for (const char *word = given ? given : ""; *word;) {
-        const std::size_t length = std::strcspn(word, " \t");
-        const std::string_view text(word, length);
-        if (text == "--talp" || text == "--talp=yes" || text == "--talp=1" || text == "--talp=true")
-            wanted = true;
-        else if (text == "--no-talp" || text == "--talp=no" || text == "--talp=0" ||
-                 text == "--talp=false")
-            wanted = false;
-        word += length + std::strspn(word + length, " \t");
-    }
-    return wanted;
-}
-
-} // namespace
-
 void begin_to_count() {
     count_time([] { return g_row_of_thread ? g_row_of_thread() : -1; });
     g_on = true;
 }
 
 void setup() {
-    if (config().talp == Talp::on || dlb_wants_talp())
+    // DLB's own switch, for programs that are started as under DLB: "--lewi --talp".
+    if (config().talp == Talp::on || dlb_wants_talp(trusted_environment("DLB_ARGS")))
         begin_to_count();
     if (!*config().trace)
         return;
