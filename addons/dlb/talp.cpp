@@ -22,9 +22,11 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <new>
+#include <pthread.h>
 #include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 
@@ -48,6 +50,7 @@ struct Talp {
     int anonymous SENNIT_GUARDED_BY(mutex) = 0;
     node::Board board SENNIT_GUARDED_BY(mutex);
     int attached SENNIT_GUARDED_BY(mutex) = 0;
+    bool follows_forks SENNIT_GUARDED_BY(mutex) = false;
 };
 constinit Talp g_talp;
 
@@ -121,10 +124,41 @@ Region *make_region(const char *name) SENNIT_REQUIRES(g_talp.mutex) {
     return region;
 }
 
+// The program reads it anew. Its name stays, and how often it was reset.
+void clear(Region &region) {
+    const int resets = region.told.num_resets;
+    region.told = {};
+    region.told.name = region.name;
+    region.told.num_resets = resets;
+}
+
+// The child counts anew, and the runtime's own handler has run before. The board is the parent's,
+// and the lock may be held by a thread that the child does not have.
+void after_fork_in_child() SENNIT_ACROSS_FORK {
+    new (&g_talp.mutex) Mutex;
+    if (g_talp.attached > 0)
+        g_talp.board.abandon();
+    g_talp.attached = 0;
+    SpentNow now;
+    if (!count(now))
+        return;
+    for (Region *region = g_talp.regions; region; region = region->next) {
+        clear(*region);
+        region->last = now;
+        region->told.start_time = region->is_open ? now.at_ns : 0;
+    }
+}
+
+void follow_forks() SENNIT_REQUIRES(g_talp.mutex) {
+    if (!std::exchange(g_talp.follows_forks, true))
+        pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
+
 // The whole run, from the begin of counting on.
 Region *global_region() SENNIT_REQUIRES(g_talp.mutex) {
     SpentNow now;
     if (!g_talp.global && count(now)) {
+        follow_forks();
         g_talp.global = make_region(DLB_GLOBAL_REGION_NAME);
         if (g_talp.global) {
             SpentNow begin;
@@ -233,6 +267,7 @@ int open_board() SENNIT_REQUIRES(g_talp.mutex) {
     node::Reason reason;
     const node::Membership membership = node::read_membership(reason);
     reason = {};
+    follow_forks();
     if (g_talp.attached == 0 && !g_talp.board.open(membership.path, reason))
         return DLB_ERR_NOSHMEM;
     ++g_talp.attached;
@@ -390,10 +425,8 @@ SENNIT_EXPORT int DLB_MonitoringRegionReset(dlb_monitor_t *handle) {
         g_talp.mutex.assert_held();
         if (region.is_open)
             forget_open(region);
-        const int resets = region.told.num_resets + 1;
-        region.told = {};
-        region.told.name = region.name;
-        region.told.num_resets = resets;
+        clear(region);
+        ++region.told.num_resets;
         return static_cast<int>(DLB_SUCCESS);
     });
 }

@@ -95,6 +95,7 @@ constexpr AroundFork kAroundFork[] = {
     // The board and its slot are the parent's: in the child nobody may ring, lend or take a core
     // there. So it goes first.
     {"pool", nullptr, nullptr, runtime::leave_pool_in_child},
+    // Rows above may tell of events, which are counted: in the child this is the very first.
     {"times", nullptr, nullptr, runtime::hide_times_in_child},
 };
 
@@ -109,6 +110,7 @@ static_assert(place_of("threadprivate") < place_of("pthread") &&
               place_of("priorities") < place_of("pthread") &&
               place_of("stacks") < place_of("pthread"));
 static_assert(place_of("pthread") < place_of("once") && place_of("teams") < place_of("workers"));
+static_assert(place_of("times") + 1 == std::size(kAroundFork));
 #if !SENNIT_ASAN // with UBSan, GCC 12 does not know that a function has an address
 // Each lock is given back on both sides.
 static_assert(std::ranges::all_of(kAroundFork, [](const AroundFork &row) {

@@ -73,6 +73,7 @@ void hide_times() {
 }
 
 void hide_times_in_child() {
+    trace::spent_time_after_fork_in_child();
     if (g_process.times_slot)
         g_process.times_board.abandon();
     g_process.times_slot = nullptr;

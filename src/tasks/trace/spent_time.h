@@ -29,6 +29,8 @@ void count_out();
 void show_spent_time(SpentPage *page);
 // False: nothing is counted.
 bool read_spent_time(SpentNow &now);
-void spent_time_after_fork_in_child(); // counts anew
+// Counts anew, and shows nobody. Before the child's other handlers, which may tell of events: the
+// page is the parent's, and the lock may be held for ever.
+void spent_time_after_fork_in_child();
 
 } // namespace sennit::trace

@@ -285,7 +285,6 @@ void polled(std::uint64_t begin, int completions) {
 }
 
 void after_fork_in_child() {
-    spent_time_after_fork_in_child();
     if (!g_records)
         return;
     forget_file();
