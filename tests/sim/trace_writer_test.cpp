@@ -18,6 +18,8 @@ using namespace sennit::sim;
 
 namespace {
 
+using sennit::sim::Replay; // not the option
+
 class TraceOfSimulation : public testing::Test {
   protected:
     void SetUp() override {

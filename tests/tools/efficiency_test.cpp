@@ -206,7 +206,7 @@ TEST(ReportEfficiency, OutsideOfTasksAllThreadsWait) {
     process.threads[0].intervals = {{0, 1000, State::program, 0}};
     process.threads[1].intervals = {{0, 1000, State::outside, 0}};
     process.calls.push_back(call(0, kReceive, 1, 100, 900, 0));
-    const Spent spent = efficiencies_of(job_of({process}), kWhole).job.spent;
+    const sennit::Spent spent = efficiencies_of(job_of({process}), kWhole).job.spent;
     EXPECT_EQ(spent.useful, 200);
     EXPECT_EQ(spent.mpi, 2 * 800);
     EXPECT_EQ(spent.serial, 200);
@@ -226,7 +226,7 @@ TEST(ReportEfficiency, TasksThatWaitKeepAsManyThreadsFromWork) {
     process.calls.back().post = true;
     process.calls.back().bound = 2;
     process.calls.push_back(call(1, kReceive, 1, 100, 1000, 100));
-    const Spent spent = efficiencies_of(job_of({process}), kWhole).job.spent;
+    const sennit::Spent spent = efficiencies_of(job_of({process}), kWhole).job.spent;
     EXPECT_EQ(spent.useful, 200);
     EXPECT_EQ(spent.mpi, 1800);
 }

@@ -15,6 +15,8 @@
 namespace {
 
 using namespace sennit::tool;
+using sennit::Spent;
+using sennit::SpentNow;
 namespace node = sennit::node;
 
 TEST(CoreList, IsReadAndWritten) {
