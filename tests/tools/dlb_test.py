@@ -106,8 +106,14 @@ def test_talp_measures_regions():
                 assert calls["metrics"] == calls["report"] == calls["reset"] == 0, calls
                 name, cpus, times, parallels, elapsed, *parts = said["loop"]
                 assert [name, cpus, times, parallels] == ["loop", "2", "1", "3"] and float(elapsed) > 0.18, said
-                for part, wanted in zip(parts, (70 / 120, 70 / 100, 100 / 120)):  # late sleepers make it less sharp
-                    assert abs(float(part) - wanted) < 0.12, (parts, start)
+                # Sleepers are late on a busy machine. So the program measures, too, and what it was late by between
+                # two sleeps may be any part of the time.
+                first, second, serial = map(float, said["held"])
+                whole = 2 * float(elapsed)
+                useful = first + second + serial
+                unknown = 1 - (first + serial) / float(elapsed)
+                for part, wanted in zip(parts, (useful / whole, useful / (whole - serial), (whole - serial) / whole)):
+                    assert abs(float(part) - wanted) < 0.1 + 2 * unknown, (parts, said, start)
                 assert said["reset"] == ["1", "0", "1", "1"], said
                 looks = subprocess.run([program, "talp-of", str(process.pid)], env=pools.environment, text=True,
                                        capture_output=True, timeout=harness.LIMIT, check=True)

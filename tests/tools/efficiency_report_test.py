@@ -39,9 +39,13 @@ def near(value, wanted):
 
 
 def compare_talp(talp, steps, job):
+    # The region and the phase begin and end by calls of their own. A rank may lose its processor between these, and
+    # its two of the four threads have that time in one of the two only. The quotients are of half of the time or more,
+    # and of two such sums.
+    bound = 0.02 + 2 * talp["between"] / talp["elapsed"]
     for name in ("parallel", "mpi", "mpi_load_balance", "mpi_communication", "openmp", "openmp_serial",
                  "openmp_load_balance", "openmp_scheduling"):
-        assert abs(talp[name] - steps[name]) < 0.01, (name, talp, steps)
+        assert abs(talp[name] - steps[name]) < bound, (name, talp, steps)
     assert talp["name"] == "steps" and talp["cpus"] == 4 and talp["ranks"] == talp["node"] == 2, talp
     assert talp["nodes"] == 1 and talp["measured"] == 2 and talp["parallels"] == 20, talp
     assert abs(talp["balance_in"] * talp["balance_out"] - talp["mpi_load_balance"]) < 1e-4, talp

@@ -25,10 +25,18 @@ static void say(const char *call, int result) {
     printf("%s: %d %s\n", call, result, DLB_Strerror(result));
 }
 
-/* A kernel that computes for so long, on any machine. */
-static void hold(int milliseconds) {
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* A kernel that computes for so long, on any machine. A busy one takes longer: returns how long. */
+static double hold(int milliseconds) {
+    const double begin = now();
     struct timespec time = {0, milliseconds * 1000000L};
     syscall(SYS_nanosleep, &time, NULL);
+    return now() - begin;
 }
 
 static int told_threads = -1;
@@ -115,10 +123,11 @@ static void talp(void) {
     say("start", DLB_MonitoringRegionStart(loop));
     say("again", DLB_MonitoringRegionStart(loop));
     say("other", DLB_MonitoringRegionStart(other));
+    double held[2] = {0, 0}, serial = 0;
     for (int i = 0; i < 3; ++i) {
 #pragma omp parallel num_threads(2)
-        hold(omp_get_thread_num() == 0 ? 40 : 10);
-        hold(20); /* of 120 ms: 70 useful, 30 imbalance, 20 serial */
+        held[omp_get_thread_num()] += hold(omp_get_thread_num() == 0 ? 40 : 10);
+        serial += hold(20); /* of 120 ms: 70 useful, 30 imbalance, 20 serial */
     }
     say("last", DLB_MonitoringRegionStop(DLB_LAST_OPEN_REGION));
     say("stop", DLB_MonitoringRegionStop(loop));
@@ -130,6 +139,7 @@ static void talp(void) {
                loop->num_measurements, (int)loop->num_omp_parallels,
                (double)loop->elapsed_time * 1e-9, all.parallel_efficiency, all.omp_load_balance,
                all.omp_serialization_efficiency);
+    printf("held %.6f %.6f %.6f\n", held[0], held[1], serial);
     say("report", DLB_MonitoringRegionReport(loop));
     say("reset", DLB_MonitoringRegionReset(loop));
     if (loop && other)
