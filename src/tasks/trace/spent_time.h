@@ -6,6 +6,10 @@
 // memory of the past, so it costs no file. Off, it costs nothing: the recorder's branch is the
 // same.
 //
+// Spans outside of explicit tasks are the thread's, not the flow's. Where an implicit task is
+// suspended in a call of MPI, what its thread runs meanwhile outside of explicit tasks counts as
+// MPI, too.
+//
 // All is under one lock. So an event takes some 70 ns, and threads that have very short tasks wait
 // for each other.
 #pragma once
