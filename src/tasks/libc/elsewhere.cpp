@@ -17,17 +17,17 @@
 namespace sennit::libc {
 namespace {
 
-// An errand's state. It is `pending` until the helper's last touch makes it `over` (release; the
-// task's look is acquire). A task that cannot be suspended any more makes it `slept_on`, and its
-// thread sleeps on the word.
-enum : std::uint32_t { kPending, kOver, kSleptOn };
+// An errand's state. It is `pending` until the helper's last touch makes it `made` (release; the
+// task's look is acquire), or `refused`, where there is no helper: then the task makes the call. A
+// task that cannot be suspended any more makes it `slept_on`, and its thread sleeps on the word.
+enum : std::uint32_t { kPending, kSleptOn, kMade, kRefused };
 
 bool is_over(const Errand &errand) {
-    return errand.state.load(std::memory_order_acquire) == kOver;
+    return errand.state.load(std::memory_order_acquire) >= kMade;
 }
 
-void end(Errand &errand) {
-    const std::uint32_t before = errand.state.exchange(kOver, std::memory_order_acq_rel);
+void end(Errand &errand, std::uint32_t how) {
+    const std::uint32_t before = errand.state.exchange(how, std::memory_order_acq_rel);
     // From here on only its address is used.
     if (before == kSleptOn)
         futex_wake(errand.state);
@@ -62,6 +62,7 @@ class FileHelpers {
     [[noreturn]] void work();
     Errand &next_errand();
     bool add_thread();
+    bool take_back(Errand &errand);
 
     SpinLock lock_;
     List<Errand> queue_ SENNIT_GUARDED_BY(lock_);
@@ -93,7 +94,7 @@ void FileHelpers::work() {
         Errand &errand = next_errand();
         const bool was_long = errand.ends == CallEnds::by_another;
         errand.make(errand);
-        end(errand);
+        end(errand, kMade);
         if (was_long) {
             const Guard guard(lock_);
             --long_;
@@ -155,14 +156,38 @@ bool FileHelpers::hand_out(Errand &errand) {
         futex_wake(sleeper->given); // it may be asleep again already: then for nothing
         return true;
     }
-    if (!starts || add_thread())
-        return true;
-    const Guard guard(lock_);
-    --threads_;
-    if (!queue_.take_if([&](const Errand &queued) { return &queued == &errand; }))
-        return true; // another helper has it
-    long_ -= is_long ? 1 : 0;
-    return false;
+    return !starts || add_thread() || !take_back(errand);
+}
+
+// No thread could be made for the errand. False: another helper has it.
+//
+// Others may have queued theirs in trust in this thread. Helpers that are there serve them, if not
+// all of these may be in errands that others end. Threads that are being made count as helpers: if
+// they fail, too, the last of them comes here and counts without them. So where too few are left,
+// all that is queued is refused, and each task makes its call. Who queues an errand later sees the
+// count under the lock, and tries to make a thread itself.
+bool FileHelpers::take_back(Errand &errand) {
+    Errand *refused = nullptr;
+    bool had_it = false;
+    {
+        const Guard guard(lock_);
+        --threads_;
+        if (queue_.take_if([&](const Errand &queued) { return &queued == &errand; })) {
+            had_it = true;
+            long_ -= errand.ends == CallEnds::by_another ? 1 : 0;
+        }
+        if (threads_ <= long_) {
+            refused = queue_.pop_all();
+            for (const Errand *at = refused; at; at = at->next)
+                long_ -= at->ends == CallEnds::by_another ? 1 : 0;
+        }
+    }
+    while (refused) {
+        Errand &first = *refused;
+        refused = first.next; // before its end: then its task may be gone
+        end(first, kRefused);
+    }
+    return had_it;
 }
 
 void FileHelpers::after_fork_in_child() {
@@ -195,7 +220,7 @@ bool run_elsewhere(sched::Worker &worker, Errand &errand) {
         if (wait_for_wake(worker, &errand, look, &errand) == End::refused && !is_over(errand))
             sleep_on(errand);
     }
-    return true;
+    return errand.state.load(std::memory_order_relaxed) == kMade;
 }
 
 void note_processors() {
