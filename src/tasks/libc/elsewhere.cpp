@@ -2,6 +2,7 @@
 #include "tasks/libc/elsewhere.h"
 
 #include "base/guard.h"
+#include "base/helper_thread.h"
 #include "base/list.h"
 #include "base/message.h"
 #include "base/spin.h"
@@ -118,13 +119,7 @@ Errand &FileHelpers::next_errand() {
 // The new thread has no signals, as its creator while it begins.
 bool FileHelpers::add_thread() {
     const pthread::NoSignals none;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 256 * 1024);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    const int error = pthread_create(&thread, &attributes, main, this);
-    pthread_attr_destroy(&attributes);
+    const int error = create_helper_thread(main, this);
     static std::atomic<bool> said{false};
     if (error != 0 && !said.exchange(true, std::memory_order_relaxed))
         warn("no thread for a call on a file in a task (%s): the call blocks its worker; allow "

@@ -4,6 +4,7 @@
 #include "tasks/libc/files.h"
 
 #include "base/config.h"
+#include "base/helper_thread.h"
 #include "base/loaded_object.h"
 #include "base/own_file.h"
 #include "tasks/pthread/bare.h"
@@ -169,13 +170,8 @@ Watcher::State Watcher::begin() {
         set.store(above_standard(epoll_create1(EPOLL_CLOEXEC)), std::memory_order_relaxed);
         works &= set.load(std::memory_order_relaxed) >= 0;
     }
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 256 * 1024);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread; // without signals, as its creator is now
-    works = works && pthread_create(&thread, &attributes, main, this) == 0;
-    pthread_attr_destroy(&attributes);
+    // Without signals, as its creator is now.
+    works = works && create_helper_thread(main, this) == 0;
     if (works)
         return State::works;
     for (const std::atomic<int> &set : sets_)

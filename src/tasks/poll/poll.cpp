@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/futex.h"
+#include "base/helper_thread.h"
 #include "base/message.h"
 #include "base/spin.h"
 #include "tasks/trace/trace.h"
@@ -268,20 +269,14 @@ void Ticker::ring(bool said) {
         sigfillset(&all);
         // The program's signals belong to the program's threads.
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_attr_t attributes;
-        pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, 256 * 1024);
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        pthread_t thread;
         detail::g_wants_watch.store(false, std::memory_order_relaxed);
-        if (const int error = pthread_create(&thread, &attributes, main, this)) {
+        if (const int error = create_helper_thread(main, this)) {
             if (said)
                 warn("no thread for timers and background progress (%s); progress only when "
                      "workers idle",
                      std::strerror(error));
             leave_to_pollers();
         }
-        pthread_attr_destroy(&attributes);
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
     bell_.fetch_add(1, std::memory_order_release);
