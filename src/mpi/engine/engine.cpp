@@ -202,11 +202,15 @@ int Engine::progress(bool application, bool returns) {
         ticket.finished(ticket);
         tickets.end_pending();
     }
-    while (Ticket *ticket = tickets.take_to_call()) {
+    // The progress thread calls no function of the program's, where it is there for descriptors
+    // only (include/mpix_detach.h).
+    const bool calls = application || runtime_present() || ProgressThread::wanted();
+    const auto which = calls ? Tickets::Which::any : Tickets::Which::ours;
+    while (Ticket *ticket = tickets.take_to_call(which)) {
         ticket->finished(*ticket);
         tickets.end_pending();
     }
-    return go_on_ ? done + go_on_(application) : done;
+    return go_on_ && calls ? done + go_on_(application) : done;
 }
 
 void Engine::visit_pending(void (*visit)(void *, const Ticket &), void *arg) {

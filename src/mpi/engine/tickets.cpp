@@ -81,9 +81,10 @@ int Tickets::finish_late() {
     return done;
 }
 
-Ticket *Tickets::pop_to_call() {
+Ticket *Tickets::pop_to_call(Which which) {
     const Guard guard(to_call_lock_);
-    Ticket *const first = to_call_.pop();
+    Ticket *const first =
+        to_call_.take_if([=](const Ticket &t) { return which == Which::any || t.fulfils; });
     if (first)
         to_call_count_.store(to_call_count() - 1, std::memory_order_relaxed);
     SENNIT_ASSERT(!first || first->state.step(TicketState::called));

@@ -205,7 +205,7 @@ struct Ticket {
     // What follows when the ticket is over:
     sennit_task *task = nullptr;                // this task is resumed, or
     void (*finished)(Ticket &ticket) = nullptr; // this is called; it frees the ticket
-    bool fulfils = false;                       // finished() only fulfils a task's event
+    bool fulfils = false; // finished() only fulfils a task's event, or writes to a descriptor
     bool last = false; // after that, the thread only returns to the runtime
     Ticket *next = nullptr;
     // For a long send under a policy that orders them: how to start it, and its key in the order.
@@ -357,7 +357,9 @@ class Tickets {
 
     // Take the next ticket that is over and calls back, the oldest first. Null: there is none. Not
     // for the token's holder.
-    Ticket *take_to_call() { return any_to_call() ? pop_to_call() : nullptr; }
+    // `which`: any of them, or only those that call no function of the program's.
+    enum class Which { any, ours };
+    Ticket *take_to_call(Which which) { return any_to_call() ? pop_to_call(which) : nullptr; }
     bool any_to_call() const { return to_call_count() != 0; }
 
     // ---- the token ------------------------------------------------------------------------------
@@ -408,7 +410,7 @@ class Tickets {
     int test_requests(Rotation::Slice slice);
     int test_special(Rotation::Slice slice);
     void finish_now(Ticket &ticket);
-    Ticket *pop_to_call();
+    Ticket *pop_to_call(Which which);
     int to_call_count() const { return to_call_count_.load(std::memory_order_relaxed); }
 
     Flow &flow_; // of long sends

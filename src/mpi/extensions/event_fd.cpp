@@ -83,6 +83,7 @@ extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests,
         return error;
     batch->user_statuses = static_cast<MPI_Status *>(statuses);
     batch->deliver = tell;
+    batch->fulfils = true;
     batch->data = reinterpret_cast<void *>(static_cast<std::intptr_t>(own));
     hand_over(*batch);
     g_engine.progress_thread.wake();

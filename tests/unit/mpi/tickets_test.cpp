@@ -142,7 +142,7 @@ TEST_F(TicketsTest, WhatCallsBackIsCalledOutsideOfTheTokenOldestFirst) {
     EXPECT_EQ(tickets_.test(), 3);
     EXPECT_TRUE(called.empty()) << "called by who still tests";
     tickets_.release_token();
-    while (Ticket *ticket = tickets_.take_to_call()) {
+    while (Ticket *ticket = tickets_.take_to_call(Tickets::Which::any)) {
         EXPECT_TRUE(tickets_.take_token()) << "nobody can test while it is called";
         tickets_.release_token();
         ticket->finished(*ticket);
