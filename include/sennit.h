@@ -240,8 +240,8 @@ int sennit_traffic_except(const void *comm);
  *
  * `requests` is the address of the array of MPI_Request. As after MPIX_Detach_all, handles are
  * MPI_REQUEST_NULL on return, those of persistent requests are kept and must not be used before the
- * operations are complete. `statuses` is the address of an array of MPI_Status, or null. It is
- * written before *fd is, and must live until then. Errors of the operations go to MPI's error
+ * operations are complete. `statuses` is the address of an array of MPI_Status, null or
+ * MPI_STATUSES_IGNORE. It is written before *fd is, and must live until then. Errors of the operations go to MPI's error
  * handlers.
  *
  * The caller need not call MPI meanwhile. The runtime's ticker and idle workers do, or without the

@@ -62,6 +62,10 @@ extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests,
         return SENNIT_ERR_PARAMETER;
     if (!somebody_tests())
         return SENNIT_ERR_NO_PROGRESS;
+    // Constants of MPI's, which no status is at.
+    auto *const wanted = is_ignored(static_cast<MPI_Status *>(statuses))
+                             ? nullptr
+                             : static_cast<MPI_Status *>(statuses);
     const int errno_before = errno;
     const int fd_before = *fd;
     int own = -1;
@@ -69,7 +73,7 @@ extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests,
     Batch *batch = nullptr;
     if (open_both(fd, own, error)) {
         batch = make_batch("sennit_event_fd", count, static_cast<MPI_Request *>(requests),
-                           statuses != nullptr, Requests::waited_for);
+                           wanted != nullptr, Requests::waited_for);
         if (!batch) {
             close(own);
             if (fd_before < 0)
@@ -81,7 +85,7 @@ extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests,
     errno = errno_before;
     if (!batch)
         return error;
-    batch->user_statuses = static_cast<MPI_Status *>(statuses);
+    batch->user_statuses = wanted;
     batch->deliver = tell;
     batch->fulfils = true;
     batch->data = reinterpret_cast<void *>(static_cast<std::intptr_t>(own));

@@ -73,8 +73,10 @@ static void together(void) {
 
     /* What is complete is told at once. */
     CHECK(sennit_event_fd(&fd, 2, both, NULL) == SENNIT_SUCCESS);
+    CHECK(sennit_event_fd(&fd, 2, both, MPI_STATUSES_IGNORE) == SENNIT_SUCCESS);
+    CHECK(sennit_event_fd(&fd, 1, both, MPI_STATUS_IGNORE) == SENNIT_SUCCESS);
     CHECK(sennit_event_fd(&fd, 0, NULL, NULL) == SENNIT_SUCCESS);
-    until(fd, 2);
+    until(fd, 4);
     close(fd);
 }
 
