@@ -242,7 +242,7 @@ int sennit_traffic_except(const void *comm);
  * MPI_REQUEST_NULL on return, those of persistent requests are kept and must not be used before the
  * operations are complete. `statuses` is the address of an array of MPI_Status, null or
  * MPI_STATUSES_IGNORE. It is written before *fd is, and must live until then. Errors of the operations go to MPI's error
- * handlers.
+ * handlers, and into MPI_ERROR of the statuses.
  *
  * The caller need not call MPI meanwhile. The runtime's ticker and idle workers do, or without the
  * runtime a thread of the library's, which begins with the first call. Both need

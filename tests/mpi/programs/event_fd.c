@@ -102,6 +102,29 @@ static void closed_before(void) {
     close(reused);
 }
 
+/* A message longer than its buffer: the handler returns, and the status tells. */
+static void failed(void) {
+    int fd = -1, buffer[2] = {0, 0}, class = MPI_SUCCESS;
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (rank == 0)
+        MPI_Irecv(buffer, 1, MPI_INT, other, 0, comm, &request);
+    MPI_Barrier(comm);
+    if (rank == 1) {
+        MPI_Send(buffer, 2, MPI_INT, other, 0, comm);
+    } else {
+        CHECK(sennit_event_fd(&fd, 1, &request, &status) == SENNIT_SUCCESS);
+        until(fd, 1);
+        MPI_Error_class(status.MPI_ERROR, &class);
+        CHECK(class == MPI_ERR_TRUNCATE);
+        close(fd);
+    }
+    MPI_Comm_free(&comm);
+}
+
 static void errors(void) {
     int fd = -1, none = 1 << 20;
     MPI_Request null = MPI_REQUEST_NULL;
@@ -122,6 +145,7 @@ int main(int argc, char **argv) {
     one_by_one();
     together();
     closed_before();
+    failed();
     errors();
     MPI_Finalize();
     return 0;
