@@ -236,7 +236,8 @@ int sennit_traffic_except(const void *comm);
  * close-on-exec, which the caller closes. When all `count` operations are complete, 1 is added to
  * it, so it becomes readable. One descriptor may serve any number of calls. Until its operations
  * are complete, each call holds a duplicate: the caller may close *fd before, and takes it out of
- * its epoll set itself then.
+ * its epoll set itself then. Who closes descriptors of others meanwhile, as closefrom(3) does, closes
+ * the duplicates, too: then their numbers must not be used anew.
  *
  * `requests` is the address of the array of MPI_Request. As after MPIX_Detach_all, handles are
  * MPI_REQUEST_NULL on return, those of persistent requests are kept and must not be used before the

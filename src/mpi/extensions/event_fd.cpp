@@ -2,7 +2,8 @@
 // sennit_event_fd: completion of MPI operations as a file descriptor.
 //
 // Invariant: the descriptor that is written to is the batch's own duplicate. So no number is
-// written to that the program has closed, and maybe given to another file.
+// written to that the program has closed, and maybe given to another file, but for programs that
+// close descriptors that they have not opened. No duplicate is 0, 1 or 2.
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
 #include "mpi/engine/engine.h"
@@ -47,7 +48,7 @@ bool somebody_tests() {
 bool open_both(int *fd, int &own, int &error) {
     const bool is_new = *fd < 0;
     const int file = is_new ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : *fd;
-    own = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0);
+    own = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 3);
     if (own >= 0) {
         *fd = file;
         return true;
