@@ -247,8 +247,9 @@ int sennit_traffic_except(const void *comm);
  *
  * The caller need not call MPI meanwhile. The runtime's ticker and idle workers do, or without the
  * runtime a thread of the library's, which begins with the first call. That one calls no functions
- * of MPIX_Detach, unless with MPIX_DETACH=progress. Both need MPI_THREAD_MULTIPLE; for programs with OpenMP, MPI_Init asks for that by itself. Any thread,
- * between MPI_Init and MPI_Finalize, which waits for the operations.
+ * of MPIX_Detach, unless with MPIX_DETACH=progress. Both need MPI_THREAD_MULTIPLE; for programs
+ * with OpenMP, MPI_Init asks for that by itself. Any thread, between MPI_Init and MPI_Finalize,
+ * which waits for the operations.
  *
  * SENNIT_ERR_PARAMETER: a null pointer, a negative count, no such descriptor, MPI is not there.
  * SENNIT_ERR_NO_PROGRESS: MPI has a lower thread level, or there is no thread.
