@@ -87,7 +87,7 @@ template <class Move>
 ssize_t move_at(const Transfer &transfer, const void *caller, Move move) {
     sched::Worker *const worker = worker_of_task(caller);
     struct stat facts;
-    if (!worker || transfer.at < 0 || fstat(transfer.file, &facts) != 0 || !is_on_disk(facts))
+    if (!worker || transfer.at < 0 || !find_facts(transfer.file, facts) || !is_on_disk(facts))
         return move();
     return move_on_disk(*worker, transfer, facts, move);
 }
@@ -103,7 +103,7 @@ template <class Sync>
 int sync(int file, const void *caller, Sync sync) {
     sched::Worker *const worker = worker_of_task(caller);
     struct stat facts;
-    if (!worker || fstat(file, &facts) != 0 || !(is_on_disk(facts) || S_ISDIR(facts.st_mode)))
+    if (!worker || !find_facts(file, facts) || !(is_on_disk(facts) || S_ISDIR(facts.st_mode)))
         return sync();
     return elsewhere(*worker, CallEnds::by_itself, sync);
 }
@@ -121,6 +121,7 @@ bool is_the_kernels(const char *path) {
 bool may_wait_for_disk(const Transfer &transfer, const struct stat &facts) {
     if (transfer.size >= kLong)
         return true;
+    const ErrnoKept kept;
     return is_read(transfer) ? may_wait_to_read(transfer, facts) : may_wait_to_write(transfer);
 }
 

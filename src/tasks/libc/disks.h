@@ -7,6 +7,7 @@
 
 #include "tasks/libc/elsewhere.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <sys/stat.h>
 
@@ -20,6 +21,24 @@ struct Transfer {
     off_t at; // or kWhereItIs
     Direction direction;
 };
+
+// Looks that may fail, before a call that may succeed: that one's errno is as before then.
+class ErrnoKept {
+  public:
+    ErrnoKept() = default;
+    ~ErrnoKept() { errno = before_; }
+    ErrnoKept(const ErrnoKept &) = delete;
+    ErrnoKept &operator=(const ErrnoKept &) = delete;
+
+  private:
+    const int before_ = errno;
+};
+
+// fstat(), which leaves errno. False: libc's call says what is wrong.
+inline bool find_facts(int file, struct stat &facts) {
+    const ErrnoKept kept;
+    return fstat(file, &facts) == 0;
+}
 
 inline bool is_on_disk(const struct stat &facts) {
     return S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode);

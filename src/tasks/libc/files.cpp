@@ -242,7 +242,7 @@ ssize_t move_any(int file, Vectors vectors, Direction direction, const void *cal
     if (!worker || vectors.size() > IOV_MAX || size_of(vectors) == 0)
         return block();
     struct stat facts;
-    if (fstat(file, &facts) != 0)
+    if (!find_facts(file, facts))
         return block();
     switch (kind_of(facts)) {
     case Kind::never_waited_for:
