@@ -6,6 +6,7 @@
 #include "tasks/pthread/bare.h"
 
 #include <atomic>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -83,17 +84,22 @@ bool is_read(const Transfer &transfer) {
     return transfer.direction == Direction::in;
 }
 
-template <class Move>
-ssize_t move_at(const Transfer &transfer, const void *caller, Move move) {
+// size(): asked for only where the task may be suspended.
+template <class Size, class Move>
+ssize_t move_at(Transfer transfer, const void *caller, Size size, Move move) {
     sched::Worker *const worker = worker_of_task(caller);
     struct stat facts;
     if (!worker || transfer.at < 0 || !find_facts(transfer.file, facts) || !is_on_disk(facts))
         return move();
+    transfer.size = size();
     return move_on_disk(*worker, transfer, facts, move);
 }
 
+// The kernel refuses other counts, and reads no vectors.
 std::size_t size_of(const iovec *vectors, int count) {
     std::size_t size = 0;
+    if (count > IOV_MAX)
+        return size;
     for (int i = 0; i < count; ++i)
         size += vectors[i].iov_len;
     return size;
@@ -134,23 +140,27 @@ WriteTime::~WriteTime() {
 }
 
 ssize_t pread(int file, void *bytes, std::size_t size, off_t at, const void *caller) {
-    return move_at({file, size, at, Direction::in}, caller,
-                   [=] { return bare.pread(file, bytes, size, at); });
+    return move_at(
+        {file, 0, at, Direction::in}, caller, [=] { return size; },
+        [=] { return bare.pread(file, bytes, size, at); });
 }
 
 ssize_t pwrite(int file, const void *bytes, std::size_t size, off_t at, const void *caller) {
-    return move_at({file, size, at, Direction::out}, caller,
-                   [=] { return bare.pwrite(file, bytes, size, at); });
+    return move_at(
+        {file, 0, at, Direction::out}, caller, [=] { return size; },
+        [=] { return bare.pwrite(file, bytes, size, at); });
 }
 
 ssize_t preadv(int file, const iovec *vectors, int count, off_t at, const void *caller) {
-    return move_at({file, size_of(vectors, count), at, Direction::in}, caller,
-                   [=] { return bare.preadv(file, vectors, count, at); });
+    return move_at(
+        {file, 0, at, Direction::in}, caller, [=] { return size_of(vectors, count); },
+        [=] { return bare.preadv(file, vectors, count, at); });
 }
 
 ssize_t pwritev(int file, const iovec *vectors, int count, off_t at, const void *caller) {
-    return move_at({file, size_of(vectors, count), at, Direction::out}, caller,
-                   [=] { return bare.pwritev(file, vectors, count, at); });
+    return move_at(
+        {file, 0, at, Direction::out}, caller, [=] { return size_of(vectors, count); },
+        [=] { return bare.pwritev(file, vectors, count, at); });
 }
 
 int fsync(int file, const void *caller) {
