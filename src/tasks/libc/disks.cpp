@@ -122,6 +122,15 @@ bool is_the_kernels(const char *path) {
     return false;
 }
 
+// A named pipe, whose other end another task opens, or a device. To ask takes as long as to open.
+bool may_wait_for_another(int folder, const char *path, int flags) {
+    const ErrnoKept kept;
+    struct stat facts;
+    if (fstatat(folder, path, &facts, 0) != 0)
+        return errno != ENOENT || !(flags & O_CREAT);
+    return !is_on_disk(facts) && !S_ISDIR(facts.st_mode);
+}
+
 } // namespace
 
 bool may_wait_for_disk(const Transfer &transfer, const struct stat &facts) {
@@ -174,10 +183,18 @@ int fdatasync(int file, const void *caller) {
 int openat(int folder, const char *path, int flags, mode_t mode, const void *caller) {
     sched::Worker *const worker = worker_of_task(caller);
     const auto open = [=] { return bare.openat(folder, path, flags, mode); };
-    // It may be a named pipe, whose other end another task opens.
-    return !worker || !path || is_the_kernels(path)
-               ? open()
-               : elsewhere(*worker, CallEnds::by_another, open);
+    if (!worker || !path || is_the_kernels(path))
+        return open();
+    const int before = errno;
+    bool may_wait = false;
+    const int file = elsewhere(*worker, CallEnds::by_itself, [&] {
+        may_wait = may_wait_for_another(folder, path, flags);
+        return may_wait ? -1 : open();
+    });
+    if (!may_wait)
+        return file;
+    errno = before;
+    return elsewhere(*worker, CallEnds::by_another, open);
 }
 
 int open(const char *path, int flags, mode_t mode, const void *caller) {

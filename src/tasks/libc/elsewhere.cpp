@@ -38,7 +38,8 @@ void end(Errand &errand, std::uint32_t how) {
 // Threads that make calls, and stay for the next ones. They are made when they are needed, and
 // sleep on a word of their own while there is nothing to do. An errand is given to the one that
 // went to sleep last. While none sleeps, errands wait in a queue, which each helper looks at before
-// it sleeps: both under one lock, so none is forgotten.
+// it sleeps: both under one lock, so none is forgotten. Those that were made for errands that others
+// end leave when these are over.
 class FileHelpers {
   public:
     // False: nobody will make it.
@@ -60,8 +61,8 @@ class FileHelpers {
     static constexpr int kMost = 16;
 
     static void *main(void *helpers);
-    [[noreturn]] void work();
-    Errand &next_errand();
+    void work();
+    Errand *next_errand(); // null: the thread is one too many
     bool add_thread();
     bool take_back(Errand &errand);
 
@@ -88,14 +89,14 @@ void *FileHelpers::main(void *helpers) {
     sigaddset(&own, SIGXFSZ);
     pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
     self.work();
+    return nullptr;
 }
 
 void FileHelpers::work() {
-    for (;;) {
-        Errand &errand = next_errand();
-        const bool was_long = errand.ends == CallEnds::by_another;
-        errand.make(errand);
-        end(errand, kMade);
+    while (Errand *const errand = next_errand()) {
+        const bool was_long = errand->ends == CallEnds::by_another;
+        errand->make(*errand);
+        end(*errand, kMade);
         if (was_long) {
             const Guard guard(lock_);
             --long_;
@@ -103,17 +104,21 @@ void FileHelpers::work() {
     }
 }
 
-Errand &FileHelpers::next_errand() {
+Errand *FileHelpers::next_errand() {
     Sleeper self;
     {
         const Guard guard(lock_);
         if (Errand *const errand = queue_.pop())
-            return *errand;
+            return errand;
+        if (threads_ > kMost + long_) {
+            --threads_;
+            return nullptr;
+        }
         self.next = std::exchange(asleep_, &self);
     }
     while (self.given.load(std::memory_order_acquire) == 0) // pairs with the release in hand_out
         futex_wait(self.given, 0);
-    return *self.errand;
+    return self.errand;
 }
 
 // The new thread has no signals, as its creator while it begins.
