@@ -23,10 +23,12 @@ namespace {
 constexpr std::size_t kLong = 1 << 20;
 
 // Writes that should only copy wait when the system has more to write than it wants to keep. None
-// says so before. So after one that took so long, those that follow soon go to helpers.
+// says so before. So after two in a row that took so long, those that follow soon go to helpers.
+// One may only have lost its processor.
 constexpr std::uint64_t kSlowWriteNs = 1'000'000;
 constexpr std::uint64_t kSlowFor = 100'000'000;       // ns
 constinit std::atomic<std::uint64_t> g_slow_until{0}; // relaxed: a hint
+constinit std::atomic<bool> g_last_was_slow{false};   // relaxed, too
 
 bool is_in_memory(int file) {
     struct statfs system;
@@ -144,7 +146,11 @@ WriteTime::~WriteTime() {
     if (begin_ns_ == 0)
         return;
     const std::uint64_t now = poll::now_ns();
-    if (now - begin_ns_ > kSlowWriteNs)
+    const bool is_slow = now - begin_ns_ > kSlowWriteNs;
+    const bool was_slow = g_last_was_slow.load(std::memory_order_relaxed);
+    if (is_slow != was_slow) // seldom: the line stays shared
+        g_last_was_slow.store(is_slow, std::memory_order_relaxed);
+    if (is_slow && was_slow)
         g_slow_until.store(now + kSlowFor, std::memory_order_relaxed);
 }
 
