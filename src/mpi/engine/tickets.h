@@ -206,7 +206,7 @@ struct Ticket {
     sennit_task *task = nullptr;                // this task is resumed, or
     void (*finished)(Ticket &ticket) = nullptr; // this is called; it frees the ticket
     bool fulfils = false; // finished() only fulfils a task's event, or writes to a descriptor
-    bool last = false; // after that, the thread only returns to the runtime
+    bool last = false;    // after that, the thread only returns to the runtime
     Ticket *next = nullptr;
     // For a long send under a policy that orders them: how to start it, and its key in the order.
     int (*start)(void *closure, MPI_Request *request) = nullptr;

@@ -38,8 +38,8 @@ void end(Errand &errand, std::uint32_t how) {
 // Threads that make calls, and stay for the next ones. They are made when they are needed, and
 // sleep on a word of their own while there is nothing to do. An errand is given to the one that
 // went to sleep last. While none sleeps, errands wait in a queue, which each helper looks at before
-// it sleeps: both under one lock, so none is forgotten. Those that were made for errands that others
-// end leave when these are over.
+// it sleeps: both under one lock, so none is forgotten. Those that were made for errands that
+// others end leave when these are over.
 class FileHelpers {
   public:
     // False: nobody will make it.
