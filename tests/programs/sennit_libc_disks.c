@@ -209,6 +209,15 @@ static void edges(void) {
     CHECK_EQ(write(limited, bytes, length), length - 1);
     CHECK_EQ(write(limited, bytes, length), -1);
     CHECK_EQ(errno, EFBIG);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    CHECK_EQ(pthread_sigmask(SIG_BLOCK, &signals, NULL), 0);
+    CHECK_EQ(write(limited, bytes, length), -1); /* and no handler is called */
+    CHECK_EQ(errno, EFBIG);
+    const struct timespec at_once = {0, 0};
+    sigtimedwait(&signals, NULL, &at_once);
+    CHECK_EQ(pthread_sigmask(SIG_UNBLOCK, &signals, NULL), 0);
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     CHECK_EQ(close(limited), 0);
     free(bytes);

@@ -35,6 +35,30 @@ void end(Errand &errand, std::uint32_t how) {
     pthread::wake(&errand);
 }
 
+// The signal of a file that becomes too long comes to the thread that writes it. A helper blocks it
+// if its errand's thread does. What came then must not be left for the next errand: it is lost,
+// where that thread would have kept it pending.
+class TooLong {
+  public:
+    TooLong() {
+        sigemptyset(&signal_);
+        sigaddset(&signal_, SIGXFSZ);
+    }
+    void block(bool blocks) {
+        if (blocks == blocks_)
+            return;
+        const timespec at_once = {0, 0};
+        if (!blocks)
+            sigtimedwait(&signal_, nullptr, &at_once);
+        pthread_sigmask(blocks ? SIG_BLOCK : SIG_UNBLOCK, &signal_, nullptr);
+        blocks_ = blocks;
+    }
+
+  private:
+    sigset_t signal_;
+    bool blocks_ = true; // as all signals, when the thread begins
+};
+
 // Threads that make calls, and stay for the next ones. They are made when they are needed, and
 // sleep on a word of their own while there is nothing to do. An errand is given to the one that
 // went to sleep last. While none sleeps, errands wait in a queue, which each helper looks at before
@@ -83,17 +107,14 @@ void *FileHelpers::main(void *helpers) {
     // Its creator may be bound to one processor, on which others are to compute meanwhile.
     if (self.knows_processors_)
         sched_setaffinity(0, sizeof self.processors_, &self.processors_);
-    // The signal of a file that becomes too long is for the thread that writes it.
-    sigset_t own;
-    sigemptyset(&own);
-    sigaddset(&own, SIGXFSZ);
-    pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
     self.work();
     return nullptr;
 }
 
 void FileHelpers::work() {
+    TooLong too_long;
     while (Errand *const errand = next_errand()) {
+        too_long.block(errand->blocks_too_long);
         const bool was_long = errand->ends == CallEnds::by_another;
         errand->make(*errand);
         end(*errand, kMade);
@@ -212,6 +233,9 @@ void sleep_on(Errand &errand) {
 bool run_elsewhere(sched::Worker &worker, Errand &errand) {
     const auto hand_out = [](void *arg) { return g_helpers.hand_out(*static_cast<Errand *>(arg)); };
     const auto look = [](void *arg) { return !is_over(*static_cast<Errand *>(arg)); };
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    errand.blocks_too_long = sigismember(&blocked, SIGXFSZ) == 1;
     if (wait_for_wake(worker, &errand, hand_out, &errand) == End::refused)
         return false;
     while (!is_over(errand)) {

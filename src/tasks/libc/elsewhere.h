@@ -31,8 +31,9 @@ struct Errand {
     void (*make)(Errand &errand);
     CallEnds ends;
     Errand *next = nullptr;
-    unsigned forks = 0;  // of the process, when it was handed out
-    FutexWord state = 0; // see elsewhere.cpp
+    unsigned forks = 0;           // of the process, when it was handed out
+    bool blocks_too_long = false; // the task's thread blocks SIGXFSZ
+    FutexWord state = 0;          // see elsewhere.cpp
 };
 
 // Suspends the task until a helper has made the call. False: nobody has, or will.
