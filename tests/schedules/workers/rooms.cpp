@@ -98,6 +98,7 @@ bool fiber::overflowed(const Stack &) {
 bool trace::g_on = false;
 void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void trace::polled(std::uint64_t, int) {}
+void trace::count_out() {}
 const Config &config() {
     static const Config with_defaults{};
     return with_defaults;
