@@ -26,8 +26,8 @@ void count_time(int (*row)());
 void count(Kind kind, Word a, Word b, Word c);
 // The calling thread has encountered a region of several threads. Before its first part.
 void count_region();
-// The calling thread ends, or is no worker any more. As in `sennit report`, its place stays as that
-// of a thread without work, until another thread comes.
+// The calling thread ends, or is no worker any more. Its place stays as that of a thread without
+// work, until another thread comes: times are of as many threads as there were at most.
 void count_out();
 // From now on others see the numbers there, or with null no more.
 void show_spent_time(SpentPage *page);
