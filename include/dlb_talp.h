@@ -131,8 +131,8 @@ int DLB_MonitoringRegionStart(dlb_monitor_t *monitor);
 int DLB_MonitoringRegionStop(dlb_monitor_t *monitor);
 int DLB_MonitoringRegionReport(const dlb_monitor_t *monitor); /* on stderr */
 int DLB_MonitoringRegionsUpdate(void);
-/* Collective among the ranks of MPI_COMM_WORLD, or among those of the node. The first of these calls
- * is one of all ranks. A rank whose call fails takes part. Without MPI: of this process. */
+/* Collective among the ranks of MPI_COMM_WORLD, or among those of the node. The first of these
+ * calls is one of all ranks. A rank whose call fails takes part. Without MPI: of this process. */
 int DLB_TALP_CollectPOPMetrics(dlb_monitor_t *monitor, dlb_pop_metrics_t *metrics);
 int DLB_TALP_CollectPOPNodeMetrics(dlb_monitor_t *monitor, dlb_node_metrics_t *metrics);
 int DLB_TALP_CollectNodeMetrics(dlb_monitor_t *monitor, dlb_node_metrics_t *metrics);

@@ -236,14 +236,14 @@ int sennit_traffic_except(const void *comm);
  * close-on-exec, which the caller closes. When all `count` operations are complete, 1 is added to
  * it, so it becomes readable. One descriptor may serve any number of calls. Until its operations
  * are complete, each call holds a duplicate: the caller may close *fd before, and takes it out of
- * its epoll set itself then. Who closes descriptors of others meanwhile, as closefrom(3) does, closes
- * the duplicates, too: then their numbers must not be used anew.
+ * its epoll set itself then. Who closes descriptors of others meanwhile, as closefrom(3) does,
+ * closes the duplicates, too: then their numbers must not be used anew.
  *
  * `requests` is the address of the array of MPI_Request. As after MPIX_Detach_all, handles are
  * MPI_REQUEST_NULL on return, those of persistent requests are kept and must not be used before the
  * operations are complete. `statuses` is the address of an array of MPI_Status, null or
- * MPI_STATUSES_IGNORE. It is written before *fd is, and must live until then. Errors of the operations go to MPI's error
- * handlers, and into MPI_ERROR of the statuses.
+ * MPI_STATUSES_IGNORE. It is written before *fd is, and must live until then. Errors of the
+ * operations go to MPI's error handlers, and into MPI_ERROR of the statuses.
  *
  * The caller need not call MPI meanwhile. The runtime's ticker and idle workers do, or without the
  * runtime a thread of the library's, which begins with the first call. That one calls no functions
@@ -497,8 +497,9 @@ struct sennit_statistics {
 };
 int sennit_get_statistics(struct sennit_statistics *statistics);
 
-/* How the threads of this process spend their time, if it is counted (SENNIT_TALP). docs/user/see.md
- * tells what the parts are, and the efficiencies that follow from them. In nanoseconds. */
+/* How the threads of this process spend their time, if it is counted (SENNIT_TALP).
+ * docs/user/see.md tells what the parts are, and the efficiencies that follow from them. In
+ * nanoseconds. */
 struct sennit_spent {
     int64_t useful;
     int64_t mpi;
@@ -508,7 +509,8 @@ struct sennit_spent {
 };
 /* A thread counts from the begin on, also before it is there: what it lost then is in `late`. So
  * the parts of `spent` and `late` add up to threads * (at - begin). Of a period from an earlier
- * moment: the differences of both, less the earlier `beyond` for each thread that has come since. */
+ * moment: the differences of both, less the earlier `beyond` for each thread that has come since.
+ */
 struct sennit_time_spent {
     int64_t begin; /* of counting, by CLOCK_MONOTONIC */
     int64_t at;
@@ -526,9 +528,10 @@ int sennit_get_time_spent(struct sennit_time_spent *now);
 /* Begin to count, before MPI_Init, while the process has one thread. SENNIT_ERR_PARAMETER: it has
  * several. It does no harm if time is counted already. */
 int sennit_count_time(void);
-/* Of Sennit's MPI libraries, while time is counted: what each rank of the job, or (`node` is not 0)
- * of the node, gives, on all of them, by rank. Collective, and for no task. Returns how many ranks
- * there are. If `room` is for fewer, nothing is sent. 0: MPI is not there. */
+/* Of Sennit's MPI libraries: what each rank of the program's MPI_COMM_WORLD, or (`node` is not 0)
+ * of those on this node, gives, on all of them, by rank. Collective, and for no task; the first
+ * call is so on all ranks, whatever `node` is. Returns how many ranks there are. If `room` is for
+ * fewer, nothing is sent. 0: MPI is not there. */
 int sennit_gather(int node, const void *mine, int bytes, void *all, int room);
 
 /* "major.minor" of the library at run time. */

@@ -67,9 +67,8 @@ int serve_live_page(const std::function<Snapshot()> &look,
             fmt::print("the last process has ended\n");
             std::fflush(stdout);
         }
-        if (over_ns != 0 &&
-            (monotonic_ns() - over_ns > std::int64_t{kLastMs} * 1'000'000 ||
-             (!server.is_watched() && !server.is_busy())))
+        if (over_ns != 0 && (monotonic_ns() - over_ns > std::int64_t{kLastMs} * 1'000'000 ||
+                             (!server.is_watched() && !server.is_busy())))
             return 0;
     }
 }
