@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -156,13 +155,13 @@ static void at_position(int flags) {
 
 static void *volatile nowhere;
 
-/* Some systems of files in memory cannot say whether a read waits. */
+/* Some systems of files in memory cannot say whether a read waits, as sysfs. */
 static void in_memory(void) {
-    char byte = 'm';
-    const int file = memfd_create("sennit", MFD_CLOEXEC);
-    CHECK(file >= 0);
+    char byte;
+    const int file = open("/sys/devices/system/cpu/online", O_RDONLY);
+    if (file < 0)
+        return; /* a container without it */
     errno = 0;
-    CHECK_EQ(pwrite(file, &byte, 1, 0), 1);
     CHECK_EQ(pread(file, &byte, 1, 0), 1);
     CHECK_EQ(errno, 0);
     CHECK_EQ(close(file), 0);
