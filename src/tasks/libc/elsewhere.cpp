@@ -185,8 +185,8 @@ bool FileHelpers::hand_out(Errand &errand) {
 // Others may have queued theirs in trust in this thread. Helpers that are there serve them, if not
 // all of these may be in errands that others end. Threads that are being made count as helpers: if
 // they fail, too, the last of them comes here and counts without them. So where too few are left,
-// all that is queued is refused, and each task makes its call. Who queues an errand later sees the
-// count under the lock, and tries to make a thread itself.
+// all that is queued is refused, and each task makes its call. Errands that come later see the
+// count under the lock, and try to make a thread.
 bool FileHelpers::take_back(Errand &errand) {
     Errand *refused = nullptr;
     bool had_it = false;

@@ -110,6 +110,8 @@ static void failed(void) {
     MPI_Status status;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* of requests of no known object */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (rank == 0)
         MPI_Irecv(buffer, 1, MPI_INT, other, 0, comm, &request);
     MPI_Barrier(comm);
@@ -122,6 +124,8 @@ static void failed(void) {
         CHECK(class == MPI_ERR_TRUNCATE);
         close(fd);
     }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_free(&comm);
 }
 
