@@ -20,6 +20,8 @@ extern "C" {
 // else null. Its creator does not wait for that event, but for those that are bound to the task by
 // sennit_task_events_increase.
 sennit_task *sennit_task_undeferred(void);
+// Does a thread of the runtime's poll while all of the program's sleep? It begins now, if not yet.
+int sennit_poll_ticks(void);
 }
 
 // Between src/mpi, which counts collective calls, and `sennit run`, which compares those of the

@@ -4,6 +4,7 @@
 // Invariant: the descriptor that is written to is the batch's own duplicate. So no number is
 // written to that the program has closed, and maybe given to another file, but for programs that
 // close descriptors that they have not opened. No duplicate is 0, 1 or 2.
+#include "base/agreements.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
 #include "mpi/engine/engine.h"
@@ -39,10 +40,16 @@ bool is_open() {
            !ended;
 }
 
-// The wake-up of who sits in epoll: the runtime polls while operations are pending, by its ticker
-// and idle workers. Without it, the progress thread does.
+// The wake-up of who sits in epoll: the runtime's ticker tests while operations are pending.
+// Without it, the progress thread does.
+bool runtime_ticks() {
+    using Ask = decltype(sennit_poll_ticks);
+    static auto *const ask = reinterpret_cast<Ask *>(find_in_runtime("sennit_poll_ticks"));
+    return runtime_present() && ask && ask();
+}
+
 bool somebody_tests() {
-    return may_use_threads() && (runtime_present() || g_engine.progress_thread.ensure());
+    return may_use_threads() && (runtime_ticks() || g_engine.progress_thread.ensure());
 }
 
 // The caller's file, or a new one, and the batch's duplicate of it. False: there is none.

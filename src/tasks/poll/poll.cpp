@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/poll/poll.h"
 
+#include "base/agreements.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/futex.h"
@@ -115,6 +116,13 @@ SENNIT_TLS int t_thread_id; // 0: not asked for yet
 class Ticker {
   public:
     void ring(bool said = true);
+    // False: no thread can be had.
+    bool has_thread() {
+        if (!is_started())
+            ring();
+        const Guard guard(lock_);
+        return !refused_;
+    }
     bool is_started() const { return started_.load(std::memory_order_acquire); }
     // seq_cst, see change_pending().
     bool is_awake() const { return awake_.load(std::memory_order_seq_cst); }
@@ -545,3 +553,7 @@ void after_fork_in_child() {
 }
 
 } // namespace sennit::poll
+
+extern "C" SENNIT_EXPORT int sennit_poll_ticks(void) {
+    return sennit::poll::g_ticker.has_thread();
+}
