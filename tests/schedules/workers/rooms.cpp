@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "tasks/sched/sharing.h"
+#include "tasks/trace/spent_time.h"
 #include "tasks/trace/trace.h"
 
 #include <cstdlib>
