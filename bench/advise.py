@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Advice against what came of it: the Cholesky suite is recorded, `sennit advise` says what changes would gain, and each
-change is tried. Kernels are emulated, and the network is injected, so that two cores are enough. Prints a table.
+change is tried. Kernels are emulated, and the network is injected, so that two cores are enough. Prints a page.
 
-usage: advise.py SENNIT CHOLESKY [--rounds 3] [--json FILE] [--quick]"""
+usage: advise.py SENNIT CHOLESKY [--rounds 3] [--quick] | tables.py docs/results/advise.json"""
 import argparse
 import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 
 import machine
@@ -93,37 +94,34 @@ def main():
     parser.add_argument("sennit")
     parser.add_argument("cholesky")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json")
     parser.add_argument("--quick", action="store_true", help="the first run, once")
     options = parser.parse_args()
     if options.quick:
         options.rounds = 1
-    print(f"Cholesky, n = 4096, tiles of 256, emulated at 2 GFLOP/s a core; medians of {options.rounds} rounds, "
-          f"interleaved.\n")
-    print("| ranks x threads | network | policy | change | predicted | measured | least to most | |")
-    print("| --- | --- | --- | --- | ---: | ---: | --- | --- |", flush=True)
-    facts = dict(machine.describe(machine.distinct_cores(os.cpu_count()), os.path.dirname(__file__) or ".", set()))
-    everything, right, pairs = [], 0, 0
+    facts = machine.describe(machine.distinct_cores(os.cpu_count()), os.path.dirname(__file__) or ".", set())
+    everything, right, pairs, lines = [], 0, 0, []
     for run in RUNS[:1] if options.quick else RUNS:
         rows, off = compare(options, run)
         everything += rows
         good, of = in_order(rows)
         right, pairs = right + good, pairs + of
+        ranks, threads, latency, bandwidth, policy, arguments = run
+        name = f"{ranks} x {threads} | {latency / 1000:g} ms, {bandwidth} MB/s | {' '.join([policy, *arguments])}"
+        print(f"{name}: {len(rows)} changes were tried", file=sys.stderr, flush=True)
         for row in rows:
-            ranks, threads, latency, bandwidth, policy, arguments = run
             near = abs(row["predicted"] - row["measured"]) <= NEAR
-            print(f"| {ranks} x {threads} | {latency / 1000:g} ms, {bandwidth} MB/s | {' '.join([policy, *arguments])} | "
-                  f"{row['change']} | {row['predicted']:+.1%} | {row['measured']:+.1%} | {row['least']:+.1%} to "
-                  f"{row['most']:+.1%} | {'' if near else 'off'} |", flush=True)
-        print(f"| | | | the replay of the unchanged run | {off:+.1%} | | | |", flush=True)
+            lines.append(f"| {name} | {row['change']} | {row['predicted']:+.1%} | {row['measured']:+.1%} | {row['least']:+.1%} "
+                         f"to {row['most']:+.1%} | {'' if near else 'off'} |")
+        lines.append(f"| {name} | the replay of the unchanged run | {off:+.1%} | | | |")
     near = sum(abs(row["predicted"] - row["measured"]) <= NEAR for row in everything)
-    print(f"\n{near} of {len(everything)} gains are within {NEAR:.0%} of the time; of the pairs of the first three "
-          f"{right} of {pairs} are in the measured order.")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": facts, "rounds": options.rounds, "rows": everything, "tried": len(everything), "near": near,
-                       "pairs": pairs, "pairs_in_order": right}, file, indent=1)
-            file.write("\n")
+    print(f"# Advice that was tried\n\nCholesky, n = 4096, tiles of 256, emulated at 2 GFLOP/s a core; medians of "
+          f"{options.rounds} rounds, interleaved.\n{near} of {len(everything)} gains are within {NEAR:.0%} of the time; of the "
+          f"pairs of the first three {right} of {pairs} are in the measured order.\n")
+    for name, fact in facts:
+        print(f"- {name}: {fact}")
+    print("\n| ranks x threads | network | policy | change | predicted | measured | least to most | |")
+    print("| --- | --- | --- | --- | ---: | ---: | --- | --- |")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

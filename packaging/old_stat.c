@@ -13,6 +13,7 @@ int __xstat(int version, const char *path, struct stat *result);
 int __lxstat(int version, const char *path, struct stat *result);
 int __fxstat(int version, int file, struct stat *result);
 int __fxstat64(int version, int file, struct stat64 *result);
+int __fxstatat(int version, int folder, const char *path, struct stat *result, int flags);
 
 int stat(const char *path, struct stat *result) {
     return __xstat(VERSION, path, result);
@@ -25,5 +26,8 @@ int fstat(int file, struct stat *result) {
 }
 int fstat64(int file, struct stat64 *result) {
     return __fxstat64(VERSION, file, result);
+}
+int fstatat(int folder, const char *path, struct stat *result, int flags) {
+    return __fxstatat(VERSION, folder, path, result, flags);
 }
 #endif

@@ -175,6 +175,7 @@ class Reader:
         apps.mkdir(parents=True)
         for app in (BUILD / "apps").glob("*-*-*"):
             (apps / app.name).symlink_to(app)
+        (apps.parent / "tests").symlink_to(BUILD / "tests")
         for block in blocks_with_commands(page):
             script = block.script(self.prefix, self.token[-8:])
             if not script:
