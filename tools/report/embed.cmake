@@ -8,4 +8,4 @@ while(page MATCHES "INCLUDE\\(([a-z.]+)\\)\n")
     string(REPLACE "${line}" "${part}" page "${page}")
 endwhile()
 file(WRITE ${OUTPUT} "// Made from ${FOLDER} by embed.cmake: do not edit.\n#pragma once\n\n"
-     "inline constexpr char kPageTemplate[] = R\"SENNIT(${page})SENNIT\";\n")
+     "constexpr char kPageTemplate[] = R\"SENNIT(${page})SENNIT\";\n")
