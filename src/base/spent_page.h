@@ -86,7 +86,11 @@ class SpentPage {
         }
         return false;
     }
-    void clear() { write({}); }
+    // Nothing to do where nobody has written so far.
+    void clear() {
+        if (version_.load(std::memory_order_relaxed) != 0)
+            write({});
+    }
 
   private:
     static constexpr std::size_t kWords = sizeof(SpentNow) / sizeof(std::int64_t);
