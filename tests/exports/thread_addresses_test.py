@@ -25,6 +25,7 @@ KNOWN = {
     "sennit::ompt::(anonymous namespace)::Goodbye::~Goodbye",
     "sennit::poll::run", # a task does not leave its thread within
     "sennit::runtime::let_flows_leave_home", "sennit::sched::Thread::enter_flow", "ucp_worker_progress",
+    "sennit::trace::count", # an event of the thread: it is counted, and nothing waits
 }
 
 

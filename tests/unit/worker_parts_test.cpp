@@ -132,12 +132,24 @@ TEST_F(Stealing, TakesItsOwnFirstAndManyOfALongQueue) {
     for (int i = 0; i < 40; ++i)
         other_.queue.push(&items_[i], ReadyQueue::End::back);
     mine_.queue.push(&items_[40], ReadyQueue::End::back);
+    mine_.worker.store(&Worker::here());
     Steals steals;
     EXPECT_EQ(steals.take(mine_), &items_[40]);
     EXPECT_EQ(other_.queue.count(), 40u);
     EXPECT_NE(steals.take(mine_), nullptr);
     EXPECT_EQ(other_.queue.count(), 20u); // half of them
     EXPECT_EQ(mine_.queue.count(), 19u);
+    mine_.worker.store(nullptr);
+}
+
+// What is more than one would stay in a queue that nobody else knows.
+TEST_F(Stealing, TakesOneForASlotWithoutAWorker) {
+    for (int i = 0; i < 40; ++i)
+        other_.queue.push(&items_[i], ReadyQueue::End::back);
+    Steals steals;
+    EXPECT_NE(steals.take(mine_), nullptr);
+    EXPECT_EQ(other_.queue.count(), 39u);
+    EXPECT_EQ(mine_.queue.count(), 0u);
 }
 
 // Each theft of a single task is over at once. So the next one comes after a delay, which ends.
