@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * run: omp.{program}.{compiler}.{policy} policy=steal|fifo|lifo|ma3|fa threads=1
- *     SENNIT_FREE_AGENTS=2 SENNIT_POLICY={policy}
+ *     SENNIT_FREE_AGENTS=1 SENNIT_POLICY={policy}
  * run: omp.{program}.{compiler}.asked threads=1 SENNIT_THREADSET=pool -- asked
  * Free agents (sennit_free_agents.c) run whatever is ready, under each policy and in its order:
  * tasks with dependences, once these are released, untied tasks, tasks that are suspended, parts of
