@@ -2,6 +2,7 @@
 // include/dlb.h over pools. LeWI's calls are the runtime's sennit_pool_lend and _reclaim, if there
 // is a runtime; DROM's look at the board themselves, so that programs without one may call them.
 #include "dlb/callbacks.h"
+#include "dlb/talp.h"
 
 #include "base/compiler.h"
 #include "base/dlb_options.h"
@@ -186,10 +187,7 @@ void begin_talp() {
     const auto is_there = reinterpret_cast<int (*)(int *)>(dlsym(RTLD_DEFAULT, "MPI_Initialized"));
     const auto begin =
         reinterpret_cast<decltype(&sennit_count_time)>(dlsym(RTLD_DEFAULT, "sennit_count_time"));
-    const auto read = reinterpret_cast<decltype(&sennit_get_time_spent)>(
-        dlsym(RTLD_DEFAULT, "sennit_get_time_spent"));
-    sennit_time_spent now;
-    if (read && read(&now) == SENNIT_SUCCESS)
+    if (sennit::SpentNow now; sennit::dlb::read_spent(now))
         return;
     int late = 0;
     if (is_there)

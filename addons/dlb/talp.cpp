@@ -54,17 +54,6 @@ struct Talp {
 };
 constinit Talp g_talp;
 
-// False: the runtime counts nothing, or is not there.
-bool count(SpentNow &now) {
-    static const auto read = reinterpret_cast<decltype(&sennit_get_time_spent)>(
-        dlsym(RTLD_DEFAULT, "sennit_get_time_spent"));
-    sennit_time_spent counted;
-    if (!read || read(&counted) != SENNIT_SUCCESS)
-        return false;
-    now = std::bit_cast<SpentNow>(counted);
-    return true;
-}
-
 void update(Region &region, const SpentNow &now) {
     dlb_monitor_t &told = region.told;
     const Spent spent = now.since(region.last);
@@ -140,7 +129,7 @@ void after_fork_in_child() SENNIT_ACROSS_FORK {
         g_talp.board.abandon();
     g_talp.attached = 0;
     SpentNow now;
-    if (!count(now))
+    if (!read_spent(now))
         return;
     for (Region *region = g_talp.regions; region; region = region->next) {
         clear(*region);
@@ -157,7 +146,7 @@ void follow_forks() SENNIT_REQUIRES(g_talp.mutex) {
 // The whole run, from the begin of counting on.
 Region *global_region() SENNIT_REQUIRES(g_talp.mutex) {
     SpentNow now;
-    if (!g_talp.global && count(now)) {
+    if (!g_talp.global && read_spent(now)) {
         follow_forks();
         g_talp.global = make_region(DLB_GLOBAL_REGION_NAME);
         if (g_talp.global) {
@@ -184,7 +173,7 @@ Region *find(const dlb_monitor_t *handle) SENNIT_REQUIRES(g_talp.mutex) {
 template <class Change>
 int with_region(const dlb_monitor_t *handle, Change change) {
     SpentNow now;
-    if (!count(now))
+    if (!read_spent(now))
         return DLB_ERR_NOTALP;
     const Guard guard(g_talp.mutex);
     global_region(); // so it is the outermost one
@@ -312,6 +301,16 @@ void print(const Region &region) {
 
 } // namespace
 
+bool sennit::dlb::read_spent(SpentNow &now) {
+    static const auto read = reinterpret_cast<decltype(&sennit_get_time_spent)>(
+        dlsym(RTLD_DEFAULT, "sennit_get_time_spent"));
+    sennit_time_spent counted;
+    if (!read || read(&counted) != SENNIT_SUCCESS)
+        return false;
+    now = std::bit_cast<SpentNow>(counted);
+    return true;
+}
+
 extern "C" {
 
 SENNIT_EXPORT int DLB_TALP_Attach() {
@@ -400,7 +399,7 @@ SENNIT_EXPORT const dlb_monitor_t *DLB_MonitoringRegionGetMPIRegion() {
 
 SENNIT_EXPORT dlb_monitor_t *DLB_MonitoringRegionRegister(const char *name) {
     SpentNow now;
-    if (name == DLB_LAST_OPEN_REGION || !count(now))
+    if (name == DLB_LAST_OPEN_REGION || !read_spent(now))
         return nullptr;
     const Guard guard(g_talp.mutex);
     Region *const global = global_region();

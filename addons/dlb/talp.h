@@ -27,6 +27,9 @@ struct Contribution {
 // Pure. All but the name. A process that has not been in the region does not count.
 dlb_pop_metrics_t pop_metrics(std::span<const Contribution> all, int ranks);
 
+// What the runtime has counted of this process. False: it counts nothing, or is not there.
+bool read_spent(SpentNow &now);
+
 // Of processes of a node: in MPI, and useful.
 class NodeSum {
   public:

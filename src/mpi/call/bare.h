@@ -35,6 +35,16 @@ inline bool knows_constants() {
 #endif
 }
 
+// MPI_Init is over, and MPI_Finalize has not begun.
+inline bool mpi_is_open() {
+    static constexpr auto initialized = SENNIT_BARE(Initialized);
+    static constexpr auto finalized = SENNIT_BARE(Finalized);
+    int begun = 0;
+    int ended = 0;
+    return initialized(&begun) == MPI_SUCCESS && begun && finalized(&ended) == MPI_SUCCESS &&
+           !ended;
+}
+
 // Does the program want no status?
 inline bool is_ignored(const MPI_Status *statuses) {
     // MPICH has one value for both.

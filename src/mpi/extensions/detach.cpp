@@ -124,15 +124,10 @@ int detach_each(const char *name, int count, MPI_Request *requests, const Delive
 // Any call that looks for messages of all ranks does; on MPI_COMM_SELF, MPICH looks for none. A
 // message that it finds, with the greatest tag that every MPI has, stays where it is.
 void look_for_messages() {
-    static constexpr auto initialized = SENNIT_BARE(Initialized);
-    static constexpr auto finalized = SENNIT_BARE(Finalized);
     static constexpr auto probe = SENNIT_BARE(Iprobe);
     constexpr int tag = 32767;
-    int begun = 0;
-    int ended = 0;
     int found = 0;
-    if (!knows_constants() || initialized(&begun) != MPI_SUCCESS || !begun ||
-        finalized(&ended) != MPI_SUCCESS || ended)
+    if (!knows_constants() || !mpi_is_open())
         return;
     outside_task(
         [&] { return probe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE); });

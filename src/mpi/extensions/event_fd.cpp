@@ -31,15 +31,6 @@ void tell(Batch &batch) {
     close(file);
 }
 
-bool is_open() {
-    static constexpr auto initialized = SENNIT_BARE(Initialized);
-    static constexpr auto finalized = SENNIT_BARE(Finalized);
-    int begun = 0;
-    int ended = 0;
-    return initialized(&begun) == MPI_SUCCESS && begun && finalized(&ended) == MPI_SUCCESS &&
-           !ended;
-}
-
 // The wake-up of who sits in epoll: the runtime's ticker tests while operations are pending.
 // Without it, the progress thread does.
 bool runtime_ticks() {
@@ -70,7 +61,7 @@ bool open_both(int *fd, int &own, int &error) {
 } // namespace
 
 extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests, void *statuses) {
-    if (!fd || count < 0 || (count > 0 && !requests) || !is_open())
+    if (!fd || count < 0 || (count > 0 && !requests) || !mpi_is_open())
         return SENNIT_ERR_PARAMETER;
     if (!somebody_tests())
         return SENNIT_ERR_NO_PROGRESS;
