@@ -16,7 +16,7 @@ import sys
 # Three numbers of the paper's machine are fitted, each to one number of the paper:
 ALONE = 43.22     # GFLOP/s of a core  <- FIFO on 1 rank, 22.28 s (Table 3)
 SHARED = 40.93    # the same, both sockets of a node at work  <- FIFO on 2 ranks, 24.05 s
-CARD = 2.85       # GB/s of a card, neighbouring ranks on different nodes  <- FIFO on 32 ranks, 33.36 s
+CARD = 2.71       # GB/s of a card, neighbouring ranks on different nodes  <- FIFO on 32 ranks, 33.36 s
 # The same, if neighbouring ranks share a node; what is asked beyond the paper is asked of this one.
 BANDWIDTH = 5.95
 
