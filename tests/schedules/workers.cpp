@@ -164,6 +164,12 @@ task::Observer *task::detail::g_observer = nullptr;
 void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void task::Linking::add(const DependNode &) {}
 void task::Linking::finish() {}
+bool task::may_foresee() {
+    return true;
+}
+bool task::foresee(Repeats &, const Repeats::Step &, Task &) {
+    return false;
+}
 task::Others *task::others() {
     return nullptr; // no free agents
 }

@@ -18,7 +18,7 @@ import sys
 import time
 
 SETTINGS = (
-    ("SENNIT_POLICY", ("fifo", "lifo", "ma3")),
+    ("SENNIT_POLICY", ("fifo", "lifo", "ma3", "sa", "fa")),
     ("SENNIT_THROTTLE", ("1", "4", "32")),
     ("SENNIT_WINDOW", ("1", "16")),
     ("SENNIT_STACK_CACHE", ("0", "2")),

@@ -3,7 +3,9 @@
 // wherever a period begins and ends.
 #include "openmp/team/team.h"
 #include "tasks/task/depend.h"
+#include "tasks/task/repeats.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <gtest/gtest.h>
@@ -215,4 +217,64 @@ TEST(Repeats, RandomPeriodsHaveTheEdgesOfTheModel) {
             replayed += sequence.replayed();
         });
     EXPECT_GT(replayed, 1000);
+}
+
+// A path is as long in a period that comes forty times as in one that goes on for ever.
+TEST(Repeats, PrioritiesAreThoseOfAPeriodThatGoesOn) {
+    constexpr int kMost = 1023, kRounds = 40, kRound = 5;
+    std::mt19937 random(11);
+    const auto below = [&](int bound) { return static_cast<int>(random() % bound); };
+    int found = 0;
+    for (int program = 0; program < 200; ++program)
+        with_creator([&](sched::Worker &worker) {
+            char memory[kAddresses + 1];
+            std::vector<List> period(static_cast<std::size_t>(1 + below(9)));
+            std::vector<bool> sends;
+            for (List &list : period) {
+                for (int left = 2 + below(2); left > 0; --left)
+                    list.emplace_back(1 + below(kAddresses), below(2) ? in : out);
+                sends.push_back(below(4) == 0);
+            }
+            const std::size_t size = period.size();
+            Model model;
+            std::vector<int> expected(size * kRounds);
+            std::vector<std::set<int>> before;
+            for (std::size_t task = 0; task < expected.size(); ++task) {
+                before.push_back(model.add(period[task % size]));
+                expected[task] = sends[task % size] ? kMost : 0;
+            }
+            for (std::size_t task = expected.size(); task-- > 0;)
+                for (const int one : before[task])
+                    expected[one] = std::max(expected[one], expected[task] - 1);
+
+            task::Repeats repeats;
+            std::vector<DependNode *> nodes;
+            for (std::size_t task = 0; task < expected.size() && !repeats.replays(); ++task) {
+                std::vector<Depend> depends;
+                for (const auto &[address, kind] : period[task % size])
+                    depends.push_back({&memory[address], kind});
+                nodes.push_back(task::make_node(worker, nullptr));
+                if (repeats.counts(depends[0]))
+                    repeats.look(worker, depends.data(), static_cast<int>(depends.size()),
+                                 *nodes.back());
+            }
+            std::size_t steps = 0;
+            repeats.each_step([&](const task::Repeats::Step &) { ++steps; });
+            if (repeats.replays() && steps == size) {
+                std::size_t at = nodes.size(); // of the task that comes next, the first step
+                repeats.find_priorities(1, kMost, [&](const task::Repeats::Step &) {
+                    return static_cast<bool>(sends[at++ % size]);
+                });
+                EXPECT_TRUE(repeats.has_priorities(1));
+                repeats.each_step([&](const task::Repeats::Step &step) {
+                    EXPECT_EQ(step.priority, expected[kRound * size + at++ % size])
+                        << "program " << program;
+                    ++found;
+                });
+            }
+            repeats.release(&worker);
+            for (DependNode *node : nodes)
+                task::drop_node(&worker, node);
+        });
+    EXPECT_GT(found, 500);
 }

@@ -65,6 +65,13 @@ void Outlook::raise_predecessors(Vertex &vertex) {
     }
 }
 
+void Outlook::raise(Vertex &vertex, int priority) {
+    if (vertex.started || vertex.path >= priority)
+        return;
+    vertex.path = static_cast<std::int16_t>(priority);
+    changed(vertex);
+}
+
 void Outlook::drop(Vertex &vertex) {
     if (--vertex.references == 0)
         released(vertex);

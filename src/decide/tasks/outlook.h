@@ -57,6 +57,8 @@ class Outlook {
     // is a send-task those of the tasks that lead to it, are set. Where verdicts may change
     // (`listed`), reconsider() will see it.
     void create(Vertex &fresh, bool listed = true);
+    // It has at least this priority, by what is not in the graph.
+    void raise(Vertex &vertex, int priority);
     // It starts. Its priority matters no more.
     void start(Vertex &vertex);
 

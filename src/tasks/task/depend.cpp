@@ -443,6 +443,8 @@ static DependTable *make_table() {
     auto *table = new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
     if (config().replay == Replay::off)
         table->repeats.switch_off();
+    if (sched::rules().propagates())
+        table->repeats.need_all_edges();
     return table;
 }
 
@@ -492,9 +494,12 @@ static SENNIT_COLD void end_replay(sched::Worker &worker, DependTable &table) {
     repeats.end(&worker);
 }
 
-// A tool and a policy that looks ahead see all edges, as the table shows them.
+// A tool sees all edges, as the table shows them. What is linked has its priority to come.
 static bool may_replay(const Linking *linking) {
     return !linking && !observed::by_anybody();
+}
+static bool may_look(const Linking *linking) {
+    return !observed::by_anybody() && (!linking || may_foresee());
 }
 
 // The node has all its edges. True when nothing is missing.
@@ -564,7 +569,7 @@ static SENNIT_NOINLINE bool add_and_look(sched::Worker &worker, DependTable &tab
         end_replay(worker, table);
     Edges edges(linking);
     add_some(worker, table, node, depends, count, edges);
-    if (may_replay(linking))
+    if (may_look(linking))
         table.repeats.look(worker, depends, count, node);
     else
         table.repeats.end(&worker); // it misses a task
@@ -578,6 +583,18 @@ static SENNIT_NOINLINE bool add_repeated(sched::Worker &worker, DependTable &tab
         if (Repeats::Step *const step = table.repeats.next(depends, count))
             return replay(worker, table, node, depends, *step);
     return add_and_look(worker, table, node, depends, count, linking);
+}
+
+bool add_foreseen(sched::Worker &worker, Task &task, const Depend *depends, int count,
+                  bool &ready) {
+    DependTable *const table = task.parent->children_depend;
+    if (!table || table->waited || !table->repeats.replays() || !may_replay(nullptr))
+        return false;
+    Repeats::Step *const step = table->repeats.next(depends, count);
+    if (!step || !foresee(table->repeats, *step, task))
+        return false;
+    ready = replay(worker, *table, *task.depend, depends, *step);
+    return true;
 }
 
 static SENNIT_NOINLINE bool add_prepared(sched::Worker &worker, Task &parent, DependNode &node,

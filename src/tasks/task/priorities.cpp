@@ -33,8 +33,8 @@ class TaskOutlook final : public policy::Outlook {
     void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }
 };
 
-// What tasks lead to, and what it costs to look at that. `looks` is also read before the lock is
-// taken, and what the outlook knows of kinds of tasks is atomic.
+// What tasks lead to, and what it costs to look at that. `looks` and `verdicts` are also read
+// without the lock, and what the outlook knows of kinds of tasks is atomic.
 //
 // The ticks include the wait for the lock. To read the clock twice takes as long as most looks. So
 // one look of kSample is measured and counts for all. (kSample is odd, since creations and starts
@@ -49,6 +49,9 @@ struct Priorities {
         detail::g_outlook_lock.lock();
         looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
+    void change_verdicts() SENNIT_REQUIRES(detail::g_outlook_lock) {
+        verdicts.store(verdicts.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     // The look that was measured took this long, without passes.
     void count(std::uint64_t spent) SENNIT_REQUIRES(detail::g_outlook_lock) {
         const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
@@ -56,6 +59,7 @@ struct Priorities {
     }
 
     TaskOutlook outlook;
+    std::atomic<std::uint32_t> verdicts{1}; // and how often they have changed
     std::atomic<unsigned> looks{0};
     std::uint64_t spent_on_looks SENNIT_GUARDED_BY(detail::g_outlook_lock) = 0; // ticks
     std::uint64_t spent_on_passes SENNIT_GUARDED_BY(detail::g_outlook_lock) = 0;
@@ -72,6 +76,7 @@ void note_verdict(bool changed, bool sends) {
     if (!changed)
         return;
     const OutlookGuard guard;
+    g_priorities.change_verdicts();
     g_priorities.outlook.verdict_changed(sends);
     sched::note_outdated(g_priorities.outlook.outdated());
 }
@@ -260,6 +265,41 @@ void Linking::finish() {
         note_send_task(task_, creator_of(task_));
     task_.priority = priority;
     task_.vertex = vertex;
+}
+
+// ---- repeated graphs, see repeats.h ----------------------------------------------------------
+
+bool may_foresee() {
+    return !g_creators.any_leads();
+}
+
+// The latest tasks were created when nothing was known of the next round.
+static SENNIT_COLD void look_ahead(Repeats &repeats, std::uint32_t verdicts) {
+    const OutlookGuard guard;
+    repeats.find_priorities(verdicts, policy::kMostPriority, [](const Repeats::Step &step) {
+        return sched::rules().learns() ? g_priorities.outlook.sends(step.profile, true)
+                                       : step.sends;
+    });
+    repeats.each_step([](const Repeats::Step &step) {
+        if (step.latest->task && step.latest->task->vertex)
+            g_priorities.outlook.raise(*step.latest->task->vertex, step.priority);
+    });
+}
+
+bool foresee(Repeats &repeats, const Repeats::Step &step, Task &task) {
+    if (!heeds_nobody(task))
+        return false;
+    const std::uint32_t verdicts = g_priorities.verdicts.load(std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(!repeats.has_priorities(verdicts)))
+        look_ahead(repeats, verdicts);
+    const bool is_same = sched::rules().learns()
+                             ? task.profile == step.profile
+                             : (task.priority == policy::kMostPriority) == step.sends;
+    if (!is_same || tells_of_creator(task, step.priority))
+        return false;
+    task.priority = std::max<int>(task.priority, step.priority);
+    hand_on(task);
+    return true;
 }
 
 void vertex_starts(Task &task) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/spin.h"
+#include "tasks/task/repeats.h"
 #include "tasks/task/task.h"
 
 #include <cstdint>
@@ -64,6 +65,13 @@ class Linking {
 
 // Of any task: what its clause and its profile say.
 void give_priority(Task &task, int dependences);
+
+// Repeated graphs. May priorities follow from places in a period? Not where creators hand them on:
+// a task's depends on who creates it.
+bool may_foresee();
+// `task` comes next in the period that goes on, as this step. It gets its priority. False: that
+// does not follow from its place.
+bool foresee(Repeats &repeats, const Repeats::Step &step, Task &task);
 
 void vertex_starts(Task &task);
 // MPI reports a send from `task`, for the first time; a task of a known profile has ended.

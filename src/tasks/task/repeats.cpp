@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "decide/tasks/rules.h"
 #include "tasks/task/depend.h"
 
 #include <algorithm>
@@ -120,10 +121,15 @@ void Repeats::compare(sched::Worker &worker, const Depend *depends, int count, D
         return differ(&worker, depends, count);
     count_place(node);
     step.latest = &node;
+    if (const Task *const task = node.task) { // nobody runs it yet
+        step.profile = task->is(Task::kProfiled) ? task->profile : nullptr;
+        step.sends = task->priority == policy::kMostPriority;
+    }
     if (++at_ < steps_.size())
         return;
     at_ = 0;
     rounds_ = 0;
+    priorities_of_ = 0;
     if (plan()) {
         stage_ = Stage::replays;
     } else {
@@ -231,6 +237,8 @@ bool Repeats::plan() {
         cell.is_written = cell.is_written || access.kind == DependKind::out;
         cell.is_other =
             cell.is_other || (access.kind != DependKind::out && access.kind != DependKind::in);
+        if (cell.is_other && all_edges_)
+            return false;
         cell_of.push(number - 1);
     }
     const auto size = static_cast<std::uint32_t>(steps_.size());
@@ -285,6 +293,24 @@ bool Repeats::plan() {
             return false;
     }
     return true;
+}
+
+// Values grow, up to a bound: so this ends. A pass goes through one round, from its end: edges to
+// the round before need another one. As a path loses one with each edge, few rounds matter.
+void Repeats::raise_predecessors() {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t number = steps_.size(); number-- > 0;) {
+            const Step &step = steps_[number];
+            for (std::uint32_t i = step.predecessor; i < step.predecessors_end; ++i) {
+                Step &before = steps_[predecessors_[i]];
+                if (before.priority >= step.priority - 1)
+                    continue;
+                before.priority = static_cast<std::int16_t>(step.priority - 1);
+                changed = true;
+            }
+        }
+    }
 }
 
 } // namespace sennit::task

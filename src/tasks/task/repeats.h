@@ -19,6 +19,10 @@
 // next one is compared. So a graph that comes a few times only costs next to nothing.
 // A creator whose tasks do not repeat is left alone for longer and longer times.
 //
+// Under a policy that looks ahead (sa, fa) the whole period is known before its tasks are created.
+// So each step has the priority of its place in a period that goes on for ever (find_priorities()).
+// A task that is replayed has it from its creation on, and needs no vertex in the outlook.
+//
 // Only the creator touches all this, as it does with its table. To the counts of a node (`places`),
 // a step of the period is a place in the table.
 #pragma once
@@ -41,7 +45,10 @@ class Repeats {
         std::uint32_t predecessor;      // the first of its predecessors
         std::uint32_t predecessors_end; // in predecessors()
         DependNode *latest;             // the task that was this step last; null: none yet
+        const policy::Profile *profile; // fa: of its tasks
         bool looks_up;                  // it has accesses that stay with the table
+        bool sends;            // sa: its tasks are marked; then what find_priorities() says
+        std::int16_t priority; // find_priorities()
     };
     struct Access {
         std::uintptr_t address;
@@ -57,6 +64,9 @@ class Repeats {
         stage_ = Stage::off;
         left_ = 0; // 2^64 tasks
     }
+
+    // Only what has no edges but those in predecessors() is of use.
+    void need_all_edges() { all_edges_ = true; }
 
     // Asked once of each task: does it count for a period, or for the search for one? Most tasks of
     // a creator whose tasks do not repeat do not, and that is all that they have to do with this.
@@ -82,6 +92,25 @@ class Repeats {
     DependNode *latest(std::uint32_t step) const { return steps_.begin()[step].latest; }
     const std::uint32_t *predecessors() const { return predecessors_.begin(); }
     const Access *accesses(const Step &step) const { return accesses_.begin() + step.access; }
+
+    // Of `verdicts`, what was known when they were found: not 0.
+    bool has_priorities(std::uint32_t verdicts) const { return priorities_of_ == verdicts; }
+    // The highest priority, `most`, has a step of which sends(step) is true. Others have that of
+    // their successors, less one, through all rounds to come.
+    template <class Sends>
+    void find_priorities(std::uint32_t verdicts, int most, Sends sends) {
+        for (Step &step : steps_) {
+            step.sends = sends(static_cast<const Step &>(step));
+            step.priority = static_cast<std::int16_t>(step.sends ? most : 0);
+        }
+        raise_predecessors();
+        priorities_of_ = verdicts;
+    }
+    template <class Visit>
+    void each_step(Visit visit) const {
+        for (const Step &step : steps_)
+            visit(step);
+    }
 
     // What comes next is no step of the period: visit(step) for the latest `period` tasks, in the
     // order of their creation.
@@ -144,20 +173,23 @@ class Repeats {
     void compare(sched::Worker &worker, const Depend *depends, int count, DependNode &node);
     void differ(sched::Worker *worker, const Depend *depends, int count);
     bool plan();
+    void raise_predecessors();
     void forget_nodes(sched::Worker *worker);
 
     Stage stage_ = Stage::seeks;
     std::uint32_t tries_ = 0;
     std::uint32_t rests_ = 0;
-    std::uint32_t seen_ = 0;        // rounds of the anchor
-    std::uint64_t left_ = 1;        // tasks until look() in any case
-    std::uint64_t range_ = 0;       // of the anchor; 0: there was none
-    std::uint64_t spent_ = 0;       // tasks that were looked at since the last rest
-    std::uintptr_t anchor_ = kNone; // its first address
-    std::uint64_t anchor_mix_ = 0;  // of all its dependences
-    std::uint64_t period_ = 0;      // that is being recorded
-    std::uint64_t rounds_ = 0;      // that were replayed
-    std::size_t at_ = 0;            // the step that comes next
+    std::uint32_t seen_ = 0;          // rounds of the anchor
+    std::uint64_t left_ = 1;          // tasks until look() in any case
+    std::uint64_t range_ = 0;         // of the anchor; 0: there was none
+    std::uint64_t spent_ = 0;         // tasks that were looked at since the last rest
+    std::uintptr_t anchor_ = kNone;   // its first address
+    std::uint64_t anchor_mix_ = 0;    // of all its dependences
+    std::uint64_t period_ = 0;        // that is being recorded
+    std::uint64_t rounds_ = 0;        // that were replayed
+    std::size_t at_ = 0;              // the step that comes next
+    bool all_edges_ = false;          // see need_all_edges()
+    std::uint32_t priorities_of_ = 0; // 0: of nothing
     Array<Step> steps_;
     Array<Access> accesses_;
     Array<std::uint32_t> predecessors_;
