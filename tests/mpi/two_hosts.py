@@ -15,6 +15,7 @@ import contextlib
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,8 @@ def launcher(mpi, agent):
         return ["mpiexec.mpich", "-launcher", "rsh", "-launcher-exec", agent, "-hosts", hosts, "-n", "2",
                 "-ppn", "1", "env", "MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self"]
     cable = "10.77.0.0/24"
+    # Open MPI 5 knows its own machine by its name alone.
+    hosts = f"{socket.gethostname()},10.77.0.2"
     return ["mpiexec.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", agent, "--mca", "btl",
             "tcp,self", "--mca", "btl_tcp_if_include", cable, "--mca", "oob_tcp_if_include", cable,
             "--host", hosts, "-n", "2", "env"]
