@@ -52,6 +52,21 @@ TEST(ElfImage, TellsRpathFromRunpath) {
     EXPECT_FALSE(by_runpath.runpath.empty());
 }
 
+// In the place of a longer name of the same kind, which every program asks for.
+TEST(ElfImage, TellsWhoSpawnsSeveralPrograms) {
+    const TemporaryFolder folder;
+    EXPECT_FALSE(read_elf(program("plain")).spawns_several);
+    const std::string other = "_ITM_deregisterTMCloneTable";
+    for (std::string name : {"MPI_Comm_spawn_multiple", "mpi_comm_spawn_multiple_"}) {
+        std::string content = content_of(program("plain"));
+        const std::size_t at = content.find(other);
+        ASSERT_NE(at, std::string::npos);
+        name.resize(other.size());
+        content.replace(at, other.size(), name);
+        EXPECT_TRUE(read_elf(folder.write("spawns", content)).spawns_several) << name;
+    }
+}
+
 TEST(ElfImage, OfAStaticProgramHasNoInterpreter) {
     EXPECT_TRUE(read_elf(program("static-program")).interpreter.empty());
     const ElfImage pie = read_elf(program("static-pie-program"));

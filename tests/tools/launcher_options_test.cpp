@@ -92,8 +92,8 @@ TEST(LauncherOptions, OfWhichLauncherIsSaidByItsVersion) {
 
 // docs/mpi-faults.md says why. What the user has set stays.
 TEST(LaunchCommand, OfSeveralProgramsOpenMpi5ReadsNoFilesOfPmix) {
-    const auto has_none = [](Launcher launcher, std::size_t programs) {
-        const std::vector<Launch> all(programs, Launch{1, {"./app"}, {}});
+    const auto has_none = [](Launcher launcher, std::size_t programs, bool spawns_several = false) {
+        const std::vector<Launch> all(programs, Launch{1, {"./app"}, {}, spawns_several});
         const Words line = compose_launch({MpiKind::openmpi, launcher, "/x/mpiexec", ""}, all);
         const auto at = std::find(line.begin(), line.end(), "PMIX_MCA_mca_base_param_files=none");
         return at != line.end() && at < std::find(line.begin(), line.end(), "/x/mpiexec");
@@ -101,6 +101,8 @@ TEST(LaunchCommand, OfSeveralProgramsOpenMpi5ReadsNoFilesOfPmix) {
     unsetenv("PMIX_MCA_mca_base_param_files");
     EXPECT_TRUE(has_none(Launcher::prrte, 2));
     EXPECT_FALSE(has_none(Launcher::prrte, 1));
+    EXPECT_TRUE(has_none(Launcher::prrte, 1, true));
+    EXPECT_FALSE(has_none(Launcher::orterun, 1, true));
     EXPECT_FALSE(has_none(Launcher::orterun, 2));
     setenv("PMIX_MCA_mca_base_param_files", "mine", 1);
     EXPECT_FALSE(has_none(Launcher::prrte, 2));

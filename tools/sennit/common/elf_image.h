@@ -27,8 +27,9 @@ struct ElfImage {
     std::string interpreter;            // empty: no loader asked for
     bool dynamic = false;               // has a dynamic section
     bool position_independent_program = false;
-    bool brings_more = false; // imports what loads libraries or starts programs: dlopen, execve
-    bool sanitized = false;   // calls the start of AddressSanitizer or a relative of it
+    bool brings_more = false;    // imports what loads libraries or starts programs: dlopen, execve
+    bool spawns_several = false; // imports MPI_Comm_spawn_multiple, by any of its names
+    bool sanitized = false;      // calls the start of AddressSanitizer or a relative of it
     std::vector<std::string> mpi_marks; // what it defines of those of mpi_kind.h
     std::string soname;
     std::vector<std::string> needed;

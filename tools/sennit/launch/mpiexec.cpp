@@ -319,13 +319,16 @@ void add_options(std::vector<std::string> &line, std::vector<std::string> &varia
     }
 }
 
-// A fault of PMIx 5: mpiexec crashes when it starts several programs, if a file of PMIx's
-// parameters has one whose name Open MPI knows, too. Debian 13 has such a file. So none is read
-// then.
+// A fault of PMIx 5: mpiexec crashes when it starts several programs, of its command line or of
+// MPI_Comm_spawn_multiple, if a file of PMIx's parameters has one whose name Open MPI knows, too.
+// Debian 13 has such a file. So none is read then.
 constexpr const char *pmix_files = "PMIX_MCA_mca_base_param_files";
 
 bool may_crash_of_pmix_files(const Mpiexec &mpiexec, const std::vector<Launch> &programs) {
-    return mpiexec.launcher == Launcher::prrte && programs.size() > 1 && !std::getenv(pmix_files);
+    const bool several = programs.size() > 1 ||
+                         std::any_of(programs.begin(), programs.end(),
+                                     [](const Launch &program) { return program.spawns_several; });
+    return mpiexec.launcher == Launcher::prrte && several && !std::getenv(pmix_files);
 }
 
 } // namespace

@@ -35,6 +35,7 @@ struct Launch {
     int ranks;
     std::vector<std::string> command;
     std::vector<LauncherWord> options;
+    bool spawns_several = false; // see Program
 };
 
 // `<mpiexec> <options> -n <ranks> command... : <options> -n <ranks> command...` Throws Failure for

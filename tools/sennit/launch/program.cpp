@@ -122,6 +122,7 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
     program.mpi_libraries.clear();
     program.openmp_libraries.clear();
     program.brings_more |= image.brings_more;
+    program.spawns_several = image.spawns_several;
     for (const LoadedLibrary &library : program.libraries) {
         const auto &mpi = library.mpi;
         const auto *runtime = classify_openmp_library(library.name);

@@ -33,6 +33,7 @@ struct Program {
     std::vector<std::string> way; // how `path` leads there, for people, a sentence each
     bool script = false;
     bool brings_more = false;    // it may load libraries or start programs that nobody sees here
+    bool spawns_several = false; // `file` calls MPI_Comm_spawn_multiple
     bool starts_ranks = false;   // there is an mpiexec in it
     std::string starts_ranks_by; // the line where
     std::string warning;         // what it starts and Sennit does not get into; empty: nothing

@@ -404,12 +404,14 @@ std::vector<std::string> launch_command(const Plan &plan, const JobSpec &spec,
     if (!mpi)
         return spec.command;
     const Mpiexec launcher = find_mpiexec(*mpi, &plan, asking);
-    std::vector<Launch> programs = {
-        {spec.ranks.value_or(1), exec_command(plan, spec, watch_address), spec.launcher_options}};
-    for (const JobSpec &other : spec.others)
-        programs.push_back({other.ranks.value_or(1),
-                            exec_command(plan_other(plan, *mpi, other), other, watch_address, true),
-                            other.launcher_options});
+    std::vector<Launch> programs = {{spec.ranks.value_or(1),
+                                     exec_command(plan, spec, watch_address), spec.launcher_options,
+                                     plan.program.spawns_several}};
+    for (const JobSpec &other : spec.others) {
+        const Plan its = plan_other(plan, *mpi, other);
+        programs.push_back({other.ranks.value_or(1), exec_command(its, other, watch_address, true),
+                            other.launcher_options, its.program.spawns_several});
+    }
     return compose_launch(launcher, programs);
 }
 
