@@ -66,7 +66,7 @@ extern "C" SENNIT_EXPORT int ompi_errhandler_invoke(void *handler, void *object,
     static const auto bare = reinterpret_cast<decltype(&ompi_errhandler_invoke)>(
         sennit::interpose::find_next("ompi_errhandler_invoke"));
     const Unmarked unmarked(true); // Open MPI bears handlers that do not return
-    return bare(handler, object, kind, error, function);
+    return HeldError::let([&] { return bare(handler, object, kind, error, function); });
 }
 
 namespace sennit::mpi {

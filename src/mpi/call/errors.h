@@ -42,7 +42,8 @@ class QuietTests {
 // An error that MPI has found while this library has something left to do for the call. Open MPI
 // bears handlers that do not return, and then it would never be done. So such a handler is called
 // when all is done. Not one that ends the program: what is left to do may need ranks that wait for
-// this one.
+// this one. Nor if Open MPI names none, as version 5 does for MPI_COMM_NULL: nothing is left to do
+// then.
 class HeldError {
   public:
     HeldError() = default;
@@ -59,6 +60,15 @@ class HeldError {
     }
     // All is done. The thread may be another one.
     void tell();
+    // call(), which calls a handler now. If that does not return, nothing is left that holds errors
+    // on a stack that is gone.
+    template <class Call>
+    static int let(Call call) {
+        HeldError *const outer = std::exchange(t_holds, nullptr);
+        const int error = call();
+        t_holds = outer;
+        return error;
+    }
     // Of Open MPI's function that calls handlers: its arguments. False: it is to call this one now.
     static bool holds(void *handler, void *object, int kind, int error, const char *function);
 
