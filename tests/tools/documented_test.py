@@ -30,6 +30,7 @@ SECONDS = 400  # that a block of commands may take, on a busy machine
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:sennit|\./dev|mpicc|mpicxx|mpif90|mpiexec|srun|gcc|cmake|cd|for \w+ in|gdb|bench/\S+\.py"
                      r"|pkg-config)(?: |$)")
 POOL = re.compile(r"((?:\bpool (?:start|stop|move)|--pool)[ =])(\w[\w.-]*)")  # and its name, which is the user's on the whole machine
+WAIT = "for job in $(jobs -p); do wait $job; done"
 # Part of a command: why it is not run.
 UNTRIED = {
     "./dev demo": "builds this tree; tests/systems runs it",
@@ -102,9 +103,11 @@ class Block:
         for command in self.commands:
             for text, (other, _) in LESS.items():
                 command = command.replace(text, other)
+            if command.startswith("sennit pool stop"):  # what has not joined could not any more
+                lines.append(WAIT)
             if not any(part in command for part in UNTRIED):
                 lines.append(POOL.sub(rf"\1\2-{token}", command).replace("/opt/sennit", str(prefix)))
-        return "\n".join(["set -e", *lines, "for job in $(jobs -p); do wait $job; done"]) if lines else ""
+        return "\n".join(["set -e", *lines, WAIT]) if lines else ""
 
 
 def blocks_with_commands(page):
