@@ -53,6 +53,9 @@ NodeName=one NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=8
 NodeName=two NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[2]} CPUs=8
 PartitionName=all Nodes=one,two Default=YES MaxTime=INFINITE State=UP
 """
+# Else daemons want a systemd that gives them control groups. Slurm 22.05 knows no such word, and does without them.
+NO_CONTROL_GROUPS = "CgroupPlugin=disabled\n"
+KNOWS_NO_CONTROL_GROUPS = 24
 
 
 def free_ports(count):
@@ -71,6 +74,11 @@ def free_ports(count):
     sys.exit(SKIPPED)
 
 
+def slurm_version():
+    shown = subprocess.run(["slurmd", "-V"], capture_output=True, text=True, check=True).stdout  # slurm-wlm 24.11.5
+    return int(shown.split()[1].split(".")[0])
+
+
 def nodes_are_idle():
     shown = subprocess.run(["sinfo", "-h", "-o", "%T %D"], capture_output=True, text=True, check=False)
     return shown.stdout.split() == ["idle", "2"]
@@ -84,6 +92,9 @@ def cluster():
         file = os.path.join(folder, "slurm.conf")
         with open(file, "w", encoding="utf-8") as out:
             out.write(CONFIGURATION.format(ports=free_ports(3), user=getpass.getuser(), folder=folder))
+        if slurm_version() >= KNOWS_NO_CONTROL_GROUPS:
+            with open(os.path.join(folder, "cgroup.conf"), "w", encoding="utf-8") as out:
+                out.write(NO_CONTROL_GROUPS)
         os.environ["SLURM_CONF"] = file
         with contextlib.ExitStack() as daemons:
             for command in ("slurmctld", "slurmd -N one", "slurmd -N two"):
@@ -114,9 +125,22 @@ def ranks(mpi):
     return os.path.join(PROGRAMS, f"ranks.{mpi}")
 
 
+@functools.cache
+def ways(mpi):
+    """As processes, as virtual ranks, as rank fibers: the options. Virtual ranks need PMIx's store `hash`, and with it a
+    bare program of three ranks may not start (docs/mpi-faults.md)."""
+    if mpi == "openmpi":
+        with Step(mpi, ranks(mpi), "print", "A", options=("-n", "3"), environment={"PMIX_MCA_gds": "hash"}) as step:
+            code, _, errors = step.finish()
+        if code != 0:
+            print("bare, three ranks of this Open MPI do not start with PMIX_MCA_gds=hash: no virtual ranks are tested "
+                  "with it:", *errors[:2])
+            return [[]]
+    return [[], ["--virtual"], ["--virtual=fibers"]]
+
+
 def each_way(mpi):
-    """As processes, as virtual ranks, as rank fibers."""
-    for option in ([], ["--virtual"], ["--virtual=fibers"]):
+    for option in ways(mpi):
         yield mpi, [SENNIT, "exec", *option, ranks(mpi)]
 
 
@@ -158,8 +182,8 @@ def test_ranks_that_are_alone_are_told(mpi):
     other = next(service for service in SERVICE.values() if service != SERVICE[mpi])
     with Step(mpi, SENNIT, "exec", ranks(mpi), options=("-n", "2", f"--mpi={other}")) as step:
         code, out, errors = step.finish()
-    if mpi == "openmpi":  # it says so itself
-        assert code != 0 and "was not built with SLURM's PMI support" in " ".join(errors), (code, errors)
+    if mpi == "openmpi" and code != 0:  # version 4 says so itself; version 5 goes on, as MPICH does
+        assert "was not built with SLURM's PMI support" in " ".join(errors), (code, errors)
         return
     assert code == 0 and out.count("rank 0 of 1 ") == 2, (out, errors)
     assert [line for line in errors if "each is alone" in line] == [
