@@ -45,7 +45,7 @@ constexpr std::string_view sanitizer_starts[] = {"__asan_init", "__hwasan_init",
 
 // Of C and Fortran, as each compiler writes them: MPI_Comm_spawn_multiple,
 // mpi_comm_spawn_multiple_, mpi_comm_spawn_multiple_f08_.
-constexpr std::string_view spawning_several = "omm_spawn_multiple";
+constexpr const char *spawning_several = "omm_spawn_multiple";
 
 class OpenFile : public ElfFile {
   public:
@@ -170,8 +170,8 @@ class NativeReader {
             if (!name)
                 return false;
             image_.brings_more |= symbol->st_shndx == SHN_UNDEF && is_in(bringers, name);
-            image_.spawns_several |= symbol->st_shndx == SHN_UNDEF &&
-                                     std::strstr(name, spawning_several.data()) != nullptr;
+            image_.spawns_several |=
+                symbol->st_shndx == SHN_UNDEF && std::strstr(name, spawning_several) != nullptr;
             image_.sanitized |= is_in(sanitizer_starts, name);
             if (symbol->st_shndx != SHN_UNDEF && is_in(mpi_marks, name))
                 image_.mpi_marks.emplace_back(name);
