@@ -7,7 +7,11 @@
 // program that has a thread for each task.
 #pragma once
 
+#include <cstdarg>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <netdb.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -78,6 +82,46 @@ inline int open64(const char *path, int flags, mode_t mode, const void *caller) 
     return libc::open(path, flags, mode, caller);
 }
 
+// ---- streams.cpp
+int getc(FILE *stream, const void *caller);
+inline int fgetc(FILE *stream, const void *caller) {
+    return libc::getc(stream, caller);
+}
+inline int getchar(const void *caller) {
+    return libc::getc(stdin, caller);
+}
+char *fgets(char *bytes, int size, FILE *stream, const void *caller);
+ssize_t getdelim(char **line, std::size_t *size, int delimiter, FILE *stream, const void *caller);
+inline ssize_t __getdelim(char **line, std::size_t *size, int delimiter, FILE *stream,
+                          const void *caller) {
+    return libc::getdelim(line, size, delimiter, stream, caller);
+}
+inline ssize_t getline(char **line, std::size_t *size, FILE *stream, const void *caller) {
+    return libc::getdelim(line, size, '\n', stream, caller);
+}
+std::size_t fread(void *items, std::size_t size, std::size_t count, FILE *stream,
+                  const void *caller);
+// Which of libc's functions it is: they read some formats differently.
+enum class Scan : std::uint8_t { gnu, c99, c23 };
+int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, const void *caller);
+int putc(int byte, FILE *stream, const void *caller);
+inline int fputc(int byte, FILE *stream, const void *caller) {
+    return libc::putc(byte, stream, caller);
+}
+inline int putchar(int byte, const void *caller) {
+    return libc::putc(byte, stdout, caller);
+}
+int fputs(const char *text, FILE *stream, const void *caller);
+int puts(const char *text, const void *caller);
+std::size_t fwrite(const void *items, std::size_t size, std::size_t count, FILE *stream,
+                   const void *caller);
+int fflush(FILE *stream, const void *caller);
+int fclose(FILE *stream, const void *caller);
+struct Print {
+    int checked = -1; // how strictly _FORTIFY_SOURCE looks at the format; negative: it does not
+};
+int vfprintf(Print print, FILE *stream, const char *format, va_list arguments, const void *caller);
+
 // ---- many.cpp: one of several files
 int poll(pollfd *files, nfds_t count, int ms, const void *caller);
 int ppoll(pollfd *files, nfds_t count, const timespec *time, const sigset_t *mask,
@@ -99,5 +143,20 @@ inline pid_t wait(int *status, const void *caller) {
 }
 int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *caller);
 int flock(int file, int operation, const void *caller);
+int system(const char *command, const void *caller);
+int pclose(FILE *stream, const void *caller);
+
+// ---- names.cpp
+int getaddrinfo(const char *host, const char *service, const addrinfo *hints, addrinfo **result,
+                const void *caller);
+int getnameinfo(const sockaddr *address, socklen_t length, char *host, socklen_t host_size,
+                char *service, socklen_t service_size, int flags, const void *caller);
+int gethostbyname_r(const char *host, hostent *result, char *buffer, std::size_t size,
+                    hostent **found, int *error, const void *caller);
+int gethostbyname2_r(const char *host, int family, hostent *result, char *buffer, std::size_t size,
+                     hostent **found, int *error, const void *caller);
+int gethostbyaddr_r(const void *address, socklen_t length, int family, hostent *result,
+                    char *buffer, std::size_t size, hostent **found, int *error,
+                    const void *caller);
 
 } // namespace sennit::libc

@@ -8,7 +8,7 @@
 #include "base/spin.h"
 #include "tasks/pthread/parking.h"
 
-#include <algorithm>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <pthread.h>
@@ -35,28 +35,50 @@ void end(Errand &errand, std::uint32_t how) {
     pthread::wake(&errand);
 }
 
-// The signal of a file that becomes too long comes to the thread that writes it. A helper blocks it
-// if its errand's thread does. What came then must not be left for the next errand: it is lost,
-// where that thread would have kept it pending.
-class TooLong {
+// Some signals come to the very thread whose call causes them: a file becomes too long, a pipe has
+// no reader, a terminal is another job's. A helper blocks those that its errand's thread blocks.
+// What came then must not be left for the next errand: it is lost, where that thread would have
+// kept it pending.
+class SignalMask {
   public:
-    TooLong() {
-        sigemptyset(&signal_);
-        sigaddset(&signal_, SIGXFSZ);
-    }
-    void block(bool blocks) {
-        if (blocks == blocks_)
+    SignalMask() { sigfillset(&blocked_); } // when the thread begins
+
+    void take(const Errand &errand) {
+        sigset_t wanted = errand.blocked;
+        sigset_t left;
+        sigemptyset(&left);
+        if (errand.signals == Signals::of_the_call)
+            sigfillset(&wanted);
+        for (const int signal : {SIGXFSZ, SIGPIPE, SIGTTIN, SIGTTOU}) {
+            if (sigismember(&errand.blocked, signal) == 1)
+                continue;
+            sigdelset(&wanted, signal);
+            if (sigismember(&blocked_, signal) == 1)
+                sigaddset(&left, signal);
+        }
+        if (std::memcmp(&wanted, &blocked_, _NSIG / CHAR_BIT) == 0)
             return;
         const timespec at_once = {0, 0};
-        if (!blocks)
-            sigtimedwait(&signal_, nullptr, &at_once);
-        pthread_sigmask(blocks ? SIG_BLOCK : SIG_UNBLOCK, &signal_, nullptr);
-        blocks_ = blocks;
+        while (sigtimedwait(&left, nullptr, &at_once) > 0) {
+        }
+        set(wanted);
+    }
+    // A helper without errand leaves the program's signals to its threads.
+    void give_back(const Errand &errand) {
+        if (errand.signals == Signals::of_the_call)
+            return;
+        sigset_t all;
+        sigfillset(&all);
+        set(all);
     }
 
   private:
-    sigset_t signal_;
-    bool blocks_ = true; // as all signals, when the thread begins
+    void set(const sigset_t &wanted) {
+        pthread_sigmask(SIG_SETMASK, &wanted, nullptr);
+        blocked_ = wanted;
+    }
+
+    sigset_t blocked_;
 };
 
 // Threads that make calls, and stay for the next ones. They are made when they are needed, and
@@ -112,11 +134,12 @@ void *FileHelpers::main(void *helpers) {
 }
 
 void FileHelpers::work() {
-    TooLong too_long;
+    SignalMask mask;
     while (Errand *const errand = next_errand()) {
-        too_long.block(errand->blocks_too_long);
+        mask.take(*errand);
         const bool was_long = errand->ends == CallEnds::by_another;
         errand->make(*errand);
+        mask.give_back(*errand);
         end(*errand, kMade);
         if (was_long) {
             const Guard guard(lock_);
@@ -233,9 +256,7 @@ void sleep_on(Errand &errand) {
 bool run_elsewhere(sched::Worker &worker, Errand &errand) {
     const auto hand_out = [](void *arg) { return g_helpers.hand_out(*static_cast<Errand *>(arg)); };
     const auto look = [](void *arg) { return !is_over(*static_cast<Errand *>(arg)); };
-    sigset_t blocked;
-    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-    errand.blocks_too_long = sigismember(&blocked, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_SETMASK, nullptr, &errand.blocked);
     if (wait_for_wake(worker, &errand, hand_out, &errand) == End::refused)
         return false;
     while (!is_over(errand)) {

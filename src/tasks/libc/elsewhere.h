@@ -14,6 +14,8 @@
 #include "tasks/libc/waits.h"
 
 #include <cerrno>
+#include <clocale>
+#include <csignal>
 
 namespace sennit::libc {
 
@@ -26,14 +28,20 @@ enum class CallEnds : std::uint8_t {
                 // each
 };
 
+enum class Signals : std::uint8_t {
+    of_the_call, // the helper takes only those that the call itself causes, as SIGPIPE
+    of_caller,   // it has the mask of the task's thread: a child of the call inherits it
+};
+
 // Lives in the task's frame.
 struct Errand {
     void (*make)(Errand &errand);
     CallEnds ends;
     Errand *next = nullptr;
-    unsigned forks = 0;           // of the process, when it was handed out
-    bool blocks_too_long = false; // the task's thread blocks SIGXFSZ
-    FutexWord state = 0;          // see elsewhere.cpp
+    unsigned forks = 0; // of the process, when it was handed out
+    Signals signals = Signals::of_the_call;
+    sigset_t blocked{};  // by the task's thread
+    FutexWord state = 0; // see elsewhere.cpp
 };
 
 // Suspends the task until a helper has made the call. False: nobody has, or will.
@@ -62,6 +70,37 @@ auto elsewhere(sched::Worker &worker, CallEnds ends, Call call) -> decltype(call
     }
     errno = made.result < 0 ? made.error : before;
     return made.result;
+}
+
+// The same for a function of libc's that says by any value, or by errno, how it ended, and that may
+// ask for the thread's locale.
+template <class Call>
+auto function_elsewhere(sched::Worker &worker, CallEnds ends, Call call,
+                        Signals signals = Signals::of_the_call) -> decltype(call()) {
+    struct Made : Errand {
+        Call *call;
+        decltype((*call)()) result;
+        int error;
+        locale_t locale;
+    };
+    Made made{};
+    made.ends = ends;
+    made.signals = signals;
+    made.call = &call;
+    made.error = errno;
+    made.locale = uselocale(nullptr);
+    made.make = [](Errand &errand) {
+        auto &self = static_cast<Made &>(errand);
+        const locale_t own = uselocale(self.locale);
+        errno = self.error;
+        self.result = (*self.call)();
+        self.error = errno;
+        uselocale(own);
+    };
+    const int before = errno;
+    const bool is_made = run_elsewhere(worker, made);
+    errno = is_made ? made.error : before;
+    return is_made ? made.result : call();
 }
 
 // In the child of fork(): the helpers are gone, and calls that they had are made anew.

@@ -29,6 +29,12 @@ bool is_ready(int file, Direction direction) {
     return bare.poll(&one, 1, 0) != 0;
 }
 
+bool is_timed_terminal(int file) {
+    termios settings;
+    return tcgetattr(file, &settings) == 0 && !(settings.c_lflag & ICANON) &&
+           (settings.c_cc[VMIN] == 0 || settings.c_cc[VTIME] > 0);
+}
+
 // SO_RCVTIMEO, SO_SNDTIMEO.
 const Deadline &TimeLimit::until() {
     if (std::exchange(is_known_, true))
@@ -141,13 +147,6 @@ template <class Attempt>
 auto if_ready(int file, Direction direction, Attempt attempt) -> decltype(attempt()) {
     const OneAtATime one(file);
     return one.has() && is_ready(file, direction) ? attempt() : fail(EAGAIN);
-}
-
-// A terminal that gives what there is, or waits by a clock of its own.
-bool is_timed_terminal(int file) {
-    termios settings;
-    return tcgetattr(file, &settings) == 0 && !(settings.c_lflag & ICANON) &&
-           (settings.c_cc[VMIN] == 0 || settings.c_cc[VTIME] > 0);
 }
 
 // Old kernels, and drivers of devices, cannot say that they would block. What is ready takes so

@@ -13,6 +13,9 @@ bool is_nonblocking(int file);
 // Can it be read from, or written to, or is there an error? Not for long, perhaps: others use it.
 bool is_ready(int file, Direction direction);
 
+// Does reading give what there is, or wait by a clock of its own?
+bool is_timed_terminal(int file);
+
 // Until when a call on a socket waits, if the program has set a limit. Asked when it begins to.
 class TimeLimit {
   public:

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for children, and for locks on files that other processes hold. Of a child that is named,
 // the kernel has a file that tells of its end. Of all else nobody tells: the task tries again after
-// naps.
+// naps. Commands of system() and popen() a helper waits for, in libc.
 #include "tasks/libc/calls.h"
+#include "tasks/libc/elsewhere.h"
 #include "tasks/libc/files.h"
 #include "tasks/pthread/bare.h"
 
+#include <atomic>
+#include <csignal>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,7 +66,43 @@ int until_done(sched::Worker &worker, pid_t child, Attempt attempt, Block block)
     }
 }
 
+// How many tasks are in system() or pclose(). A blocked thread would not make the next task's wait
+// for any child meanwhile, which would take the command's end away. Relaxed: where two threads do
+// both at once, the program itself lets them.
+constinit std::atomic<int> g_commands{0};
+
+bool takes_any(pid_t child) {
+    return child <= 0 && g_commands.load(std::memory_order_relaxed) > 0;
+}
+
+// A handler of SIGCHLD may take the ends of children, too: libc's system() keeps it from its
+// thread.
+bool handles_ends() {
+    struct sigaction action;
+    return sigaction(SIGCHLD, nullptr, &action) != 0 || action.sa_handler != SIG_DFL;
+}
+
+template <class Call>
+int run_command(sched::Worker &worker, Call call) {
+    g_commands.fetch_add(1, std::memory_order_relaxed);
+    const int status = function_elsewhere(worker, CallEnds::by_another, call, Signals::of_caller);
+    g_commands.fetch_sub(1, std::memory_order_relaxed);
+    return status;
+}
+
 } // namespace
+
+int system(const char *command, const void *caller) {
+    const auto call = [=] { return bare.system(command); };
+    sched::Worker *const worker = command ? worker_of_task(caller) : nullptr;
+    return worker && !handles_ends() ? run_command(*worker, call) : call();
+}
+
+int pclose(FILE *stream, const void *caller) {
+    const auto call = [=] { return bare.pclose(stream); };
+    sched::Worker *const worker = worker_of_task(caller);
+    return worker && !handles_ends() ? run_command(*worker, call) : call();
+}
 
 pid_t wait4(pid_t child, int *status, int options, rusage *usage, const void *caller) {
     sched::Worker *const worker = options & WNOHANG ? nullptr : worker_of_task(caller);
@@ -74,6 +113,8 @@ pid_t wait4(pid_t child, int *status, int options, rusage *usage, const void *ca
     return until_done(
         *worker, ends,
         [=](int &result) {
+            if (takes_any(child))
+                return false;
             result = bare.wait4(child, status, options | WNOHANG, usage);
             return result != 0;
         },
@@ -89,6 +130,8 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *cal
     return until_done(
         *worker, for_end ? static_cast<pid_t>(id) : 0,
         [=](int &result) {
+            if (type != P_PID && takes_any(0))
+                return false;
             siginfo_t found{};
             result = bare.waitid(type, id, &found, options | WNOHANG);
             const bool done = result != 0 || found.si_pid != 0;

@@ -3,7 +3,10 @@
 // the next object in the loader's order, which is libc or a tool in front of libc.
 #pragma once
 
+#include <cstdarg>
 #include <cstddef>
+#include <cstdio>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -87,7 +90,53 @@ namespace sennit::pthread {
     X(pid_t, waitpid, (pid_t a, int *b, int c), (a, b, c))                                         \
     X(pid_t, wait4, (pid_t a, int *b, int c, rusage *d), (a, b, c, d))                             \
     X(int, waitid, (idtype_t a, id_t b, siginfo_t * c, int d), (a, b, c, d))                       \
-    X(int, flock, (int a, int b), (a, b))
+    X(int, flock, (int a, int b), (a, b))                                                          \
+    X(int, system, (const char *a), (a))                                                           \
+    X(int, pclose, (FILE * a), (a))                                                                \
+    X(int, getc, (FILE * a), (a))                                                                  \
+    X(int, fgetc, (FILE * a), (a))                                                                 \
+    X(int, getchar, (), ())                                                                        \
+    X(char *, fgets, (char *a, int b, FILE *c), (a, b, c))                                         \
+    X(char *, __fgets_chk, (char *a, std::size_t b, int c, FILE *d), (a, b, c, d))                 \
+    X(ssize_t, getline, (char **a, std::size_t *b, FILE *c), (a, b, c))                            \
+    X(ssize_t, getdelim, (char **a, std::size_t *b, int c, FILE *d), (a, b, c, d))                 \
+    X(ssize_t, __getdelim, (char **a, std::size_t *b, int c, FILE *d), (a, b, c, d))               \
+    X(std::size_t, fread, (void *a, std::size_t b, std::size_t c, FILE *d), (a, b, c, d))          \
+    X(std::size_t, __fread_chk, (void *a, std::size_t b, std::size_t c, std::size_t d, FILE *e),   \
+      (a, b, c, d, e))                                                                             \
+    X(int, vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                               \
+    X(int, __isoc99_vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                      \
+    X(int, __isoc23_vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                      \
+    X(int, vscanf, (const char *a, va_list b), (a, b))                                             \
+    X(int, __isoc99_vscanf, (const char *a, va_list b), (a, b))                                    \
+    X(int, __isoc23_vscanf, (const char *a, va_list b), (a, b))                                    \
+    X(int, putc, (int a, FILE *b), (a, b))                                                         \
+    X(int, fputc, (int a, FILE *b), (a, b))                                                        \
+    X(int, putchar, (int a), (a))                                                                  \
+    X(int, fputs, (const char *a, FILE *b), (a, b))                                                \
+    X(int, puts, (const char *a), (a))                                                             \
+    X(std::size_t, fwrite, (const void *a, std::size_t b, std::size_t c, FILE *d), (a, b, c, d))   \
+    X(int, fflush, (FILE * a), (a))                                                                \
+    X(int, fclose, (FILE * a), (a))                                                                \
+    X(int, vfprintf, (FILE * a, const char *b, va_list c), (a, b, c))                              \
+    X(int, __vfprintf_chk, (FILE * a, int b, const char *c, va_list d), (a, b, c, d))              \
+    X(int, vprintf, (const char *a, va_list b), (a, b))                                            \
+    X(int, __vprintf_chk, (int a, const char *b, va_list c), (a, b, c))                            \
+    X(int, getaddrinfo, (const char *a, const char *b, const addrinfo *c, addrinfo **d),           \
+      (a, b, c, d))                                                                                \
+    X(int, getnameinfo,                                                                            \
+      (const sockaddr *a, socklen_t b, char *c, socklen_t d, char *e, socklen_t f, int g),         \
+      (a, b, c, d, e, f, g))                                                                       \
+    X(int, gethostbyname_r,                                                                        \
+      (const char *a, hostent *b, char *c, std::size_t d, hostent **e, int *f),                    \
+      (a, b, c, d, e, f))                                                                          \
+    X(int, gethostbyname2_r,                                                                       \
+      (const char *a, int b, hostent *c, char *d, std::size_t e, hostent **f, int *g),             \
+      (a, b, c, d, e, f, g))                                                                       \
+    X(int, gethostbyaddr_r,                                                                        \
+      (const void *a, socklen_t b, int c, hostent *d, char *e, std::size_t f, hostent **g,         \
+       int *h),                                                                                    \
+      (a, b, c, d, e, f, g, h))
 
 // X as above.
 #define SENNIT_BARE_FUNCTIONS(X)                                                                   \

@@ -1,27 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names under which programs and libraries find this room's functions: libc's. In the library
 // only, as those of tasks/pthread.
-#include "base/compiler.h"
-#include "tasks/libc/calls.h"
-#include "tasks/libc/waits.h"
-#include "tasks/pthread/bare.h"
+#include "tasks/libc/exports/interpose.h"
 
 #include <fcntl.h>
-
-namespace libc = sennit::libc;
-using sennit::pthread::bare;
-
-#define CALLER __builtin_return_address(0)
-
-// Under a name of our own in C++: libc's headers declare theirs with attributes that differ.
-// Outside of tasks it is a jump to libc's.
-#define INTERPOSE(result, name, parameters, ...)                                                   \
-    extern "C" SENNIT_EXPORT result interposed_##name parameters __asm__(#name);                   \
-    result interposed_##name parameters {                                                          \
-        if (SENNIT_LIKELY(!libc::in_task()))                                                       \
-            return bare.name(__VA_ARGS__);                                                         \
-        return libc::name(__VA_ARGS__, CALLER);                                                    \
-    }
 
 INTERPOSE(unsigned, sleep, (unsigned seconds), seconds)
 INTERPOSE(int, usleep, (useconds_t us), us)
@@ -95,16 +77,6 @@ INTERPOSE(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), t
 INTERPOSE(int, flock, (int file, int operation), file, operation)
 
 // ---- with _FORTIFY_SOURCE ---------------------------------------------------------------------
-
-// What would be too long for the object, libc ends the program for.
-
-#define INTERPOSE_CHECKED(result, name, parameters, arguments, fits, call)                         \
-    extern "C" SENNIT_EXPORT result interposed_##name parameters __asm__(#name);                   \
-    result interposed_##name parameters {                                                          \
-        if (SENNIT_LIKELY(!libc::in_task()) || !(fits))                                            \
-            return bare.name arguments;                                                            \
-        return call;                                                                               \
-    }
 
 INTERPOSE_CHECKED(ssize_t, __read_chk, (int file, void *bytes, std::size_t size, std::size_t room),
                   (file, bytes, size, room), size <= room, libc::read(file, bytes, size, CALLER))
