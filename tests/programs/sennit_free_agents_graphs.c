@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "sennit_door.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,7 +179,9 @@ static int in_order_of(const char *policy) {
 #pragma omp task shared(begun, go)
         {
             __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
-            wait_a_while_for(&go, 1);
+            const double end = omp_get_wtime() + 0.3; /* not suspended: the agent is busy */
+            while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE) && omp_get_wtime() < end)
+                sched_yield();
         }
         wait_a_while_for(&begun, 1);
         for (int i = 0; i < many; ++i) {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * run: omp.{program}.{compiler} threads=1 SENNIT_FREE_AGENTS=1
+ * run: omp.{program}.fa.{compiler} threads=1 SENNIT_FREE_AGENTS=1 SENNIT_POLICY=fa
  * run: omp.{program}.many.{compiler} threads=1 SENNIT_FREE_AGENTS=64 -- many
  * Free agents (sennit_free_agents.c) whose tasks wait. The only agent runs what its task waits for:
- * children, and the tasks of a taskgroup. It may begin a reduction. And while tasks are suspended
- * on many agents, none is lost of those that come.
+ * children, and the tasks of a taskgroup. It may begin a reduction. While its task is suspended it
+ * runs another one, and when it is free it comes to the team whose task found it busy. And while
+ * tasks are suspended on many agents, none is lost of those that come.
  */
 #include "sennit_door.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 int omp_is_free_agent(void); /* newer than the compilers' omp.h */
@@ -134,6 +137,73 @@ static int reduces(void) {
     return agent;
 }
 
+/* An agent has one thread for both. */
+static int runs_another_while_it_is_suspended(void) {
+    static sennit_task *first;
+    int agents = 0, begun = 0, second = 0, ended = 0;
+#pragma omp parallel num_threads(1)
+    {
+        offer(SENNIT_THREADSET_POOL);
+#pragma omp task shared(agents, begun, ended)
+        {
+            agents += is_free_agent();
+            first = door_self();
+            __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+            CHECK_EQ(DOOR(sennit_task_suspend)(first), SENNIT_SUCCESS);
+            __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
+        }
+        if (wait_a_while_for(&begun, 1)) {
+#pragma omp task shared(agents, second)
+            {
+                agents += is_free_agent();
+                __atomic_store_n(&second, 1, __ATOMIC_RELEASE);
+            }
+            wait_a_while_for(&second, 1);
+        } else {
+            while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE)) {
+#pragma omp taskyield
+            }
+        }
+        CHECK_EQ(DOOR(sennit_task_resume)(first), SENNIT_SUCCESS);
+        wait_a_while_for(&ended, 1);
+    }
+    CHECK_EQ(ended, 1);
+    return agents == 2;
+}
+
+/* Two teams; the second one's task comes while the only agent has the first one's. */
+static int comes_to_the_next_team(void) {
+    int agents = 0, begun = 0, made = 0, second = 0;
+#pragma omp parallel num_threads(2)
+    {
+        const int creator = omp_get_thread_num();
+#pragma omp parallel num_threads(1)
+        {
+            offer(SENNIT_THREADSET_POOL);
+            if (creator == 0) {
+#pragma omp task shared(agents, begun, made)
+                {
+                    __atomic_fetch_add(&agents, is_free_agent(), __ATOMIC_RELAXED);
+                    __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+                    const double end = omp_get_wtime() + 0.3; /* not suspended */
+                    while (!__atomic_load_n(&made, __ATOMIC_ACQUIRE) && omp_get_wtime() < end)
+                        sched_yield();
+                }
+            } else {
+                wait_a_while_for(&begun, 1);
+#pragma omp task shared(agents, second)
+                {
+                    __atomic_fetch_add(&agents, is_free_agent(), __ATOMIC_RELAXED);
+                    __atomic_store_n(&second, 1, __ATOMIC_RELEASE);
+                }
+                __atomic_store_n(&made, 1, __ATOMIC_RELEASE);
+            }
+            wait_a_while_for(&second, 1);
+        }
+    }
+    return agents == 2;
+}
+
 /* While tasks are suspended on many agents, many others come. */
 static void many(void) {
     for (int round = 0; round < 30; ++round) {
@@ -172,7 +242,10 @@ int main(int count, char **arguments) {
     for (int i = 0; i < (int)(sizeof bodies / sizeof *bodies); ++i)
         for (int tries = 0; !agent_runs(bodies[i]); ++tries)
             CHECK(tries < 100);
-    for (int tries = 0; !reduces(); ++tries)
-        CHECK(tries < 100);
+    static int (*const others[])(void) = {reduces, runs_another_while_it_is_suspended,
+                                          comes_to_the_next_team};
+    for (int i = 0; i < (int)(sizeof others / sizeof *others); ++i)
+        for (int tries = 0; !others[i](); ++tries)
+            CHECK(tries < 100);
     return 0;
 }

@@ -2,12 +2,14 @@
 #include "openmp/team/free_agents.h"
 
 #include "base/config.h"
+#include "base/fence.h"
 #include "openmp/env/affinity.h"
 #include "openmp/env/icv.h"
 #include "openmp/team/region_events.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
 #include "tasks/sched/threads.h"
+#include "tasks/task/others.h"
 #include "tasks/task/roaming.h"
 #include "wait/rows.h"
 
@@ -18,14 +20,18 @@
 namespace sennit::omp {
 namespace {
 
-// The agents' team, and how much it has to do.
+// The agents' team, how much it has to do, and who waits for an agent.
+//
+// Invariant: while a team waits, all agents are busy, or there is no room for one more, or somebody
+// is about to call next_for(). For who puts it there does so, and calls next_for(); an agent counts
+// itself out, and looks whether a team waits. Both are seq_cst: one of them sees the other.
 class FreeAgents {
   public:
     ServingTeam team;
 
     // Only as many tasks as there are agents: the others wait in the queues of the team's threads.
     bool take_one(const Team &agents) {
-        int busy = busy_.load(std::memory_order_relaxed);
+        int busy = busy_.load(std::memory_order_seq_cst);
         do
             if (busy >= agents.workers)
                 return false;
@@ -38,27 +44,92 @@ class FreeAgents {
         return sched::shares_cores() ||
                sched::processors_for(active_threads() + busy_.load(std::memory_order_relaxed) + 1);
     }
-    void give_back() { busy_.fetch_sub(1, std::memory_order_relaxed); }
+    void give_back() { busy_.fetch_sub(1, std::memory_order_seq_cst); }
+    // A task that has waited on an agent goes on there, also where all are busy.
+    void go_on() { busy_.fetch_add(1, std::memory_order_relaxed); }
     // Agents that go on are no more than there are processors beside the teams' threads. False: the
     // caller is one too many, and has given back.
     bool may_go_on() {
         int busy = busy_.load(std::memory_order_relaxed);
         while (!sched::processors_for(active_threads() + busy))
-            if (busy_.compare_exchange_weak(busy, busy - 1, std::memory_order_relaxed))
+            if (busy_.compare_exchange_weak(busy, busy - 1, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed))
                 return false;
         return true;
     }
+
+    // A task has joined a queue of the team, and no agent comes. The push has fenced lightly since;
+    // who takes the team from the list fences heavily before it looks at the queues.
+    void await(Team &waiting, AwaitsAgent how) {
+        fence_light();
+        if (waiting.awaits_agent.load(std::memory_order_relaxed) >= how)
+            return;
+        const Guard guard(lock_);
+        const AwaitsAgent before = waiting.awaits_agent.load(std::memory_order_relaxed);
+        if (before < how)
+            waiting.awaits_agent.store(how, std::memory_order_relaxed);
+        if (before != AwaitsAgent::no)
+            return;
+        waiting.next_awaiting = std::exchange(first_, &waiting);
+        awaited_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    bool anybody_waits() const { return awaited_.load(std::memory_order_seq_cst) != 0; }
+    // The team that has waited longest of those that an agent may come for, as its visitor: one is
+    // counted. Null: there is none, or no agent.
+    Team *next_for(const Team &agents) {
+        const Guard guard(lock_);
+        const bool room = room_for_one();
+        Team **found = nullptr;
+        for (Team **at = &first_; *at; at = &(*at)->next_awaiting)
+            if (room || (*at)->awaits_agent.load(std::memory_order_relaxed) == AwaitsAgent::surely)
+                found = at;
+        if (!found || !take_one(agents))
+            return nullptr;
+        Team *const taken = *found;
+        taken->visit();
+        unlist(found);
+        return taken;
+    }
+    // The team has ended: its tasks have, too. Under the lock: nobody visits it from the list
+    // meanwhile, and who would put it there is a visitor.
+    bool is_left(Team &ended) {
+        const Guard guard(lock_);
+        for (Team **at = &first_; *at; at = &(*at)->next_awaiting)
+            if (*at == &ended) {
+                unlist(at);
+                break;
+            }
+        return ended.visitors.load(std::memory_order_acquire) == 0;
+    }
+
     void after_fork_in_child() {
         team.after_fork_in_child();
         busy_.store(0, std::memory_order_relaxed);
+        lock_.after_fork_in_child();
+        const Guard guard(lock_);
+        while (first_)
+            unlist(&first_);
+        awaited_.store(0, std::memory_order_relaxed);
     }
 
   private:
+    void unlist(Team **at) SENNIT_REQUIRES(lock_) {
+        Team &taken = **at;
+        *at = taken.next_awaiting;
+        taken.awaits_agent.store(AwaitsAgent::no, std::memory_order_relaxed);
+        awaited_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
     std::atomic<int> busy_{0}; // agents that run tasks, or have been given one
+    std::atomic<int> awaited_{0};
+    SpinLock lock_;
+    Team *
+        first_ SENNIT_GUARDED_BY(lock_) = nullptr; // teams that wait, the last one that came first
 };
 constinit FreeAgents g_agents;
 
 void visit(void *argument);
+void look_in(void *argument);
 
 Member &agent_at(const sched::Worker &worker) {
     Team &agents = *g_agents.team.now();
@@ -102,6 +173,24 @@ void invite(sched::Worker &worker, Team &agents, Task &task) {
                            make_spawned(worker, agents, {visit, &task, nullptr, nullptr, {}}));
 }
 
+// The visit is counted, in the team and among the agents.
+void send_to(sched::Worker &worker, Team &agents, Team &team) {
+    task::submit_elsewhere(worker,
+                           make_spawned(worker, agents, {look_in, &team, nullptr, nullptr, {}}));
+}
+
+// Called when there is an agent more that could come, and when a team has begun to wait for one.
+void send_to_awaiting(sched::Worker &worker) {
+    while (g_agents.anybody_waits()) {
+        Team &agents = *g_agents.team.now();
+        Team *const team = g_agents.next_for(agents);
+        if (!team)
+            return;
+        fence_heavy(); // see await()
+        send_to(worker, agents, *team);
+    }
+}
+
 // `task`, if it is not null, and others of the team.
 void run_tasks_of(Team &team, Task *task) {
     sched::Worker &worker = *sched::Worker::self();
@@ -125,14 +214,21 @@ void run_tasks_of(Team &team, Task *task) {
         task::run_beyond_team(worker, guest, *std::exchange(task, nullptr));
         if (sched::shares_cores())
             stays = worker.seat.has_core() && !worker.seat.is_to_leave();
-        else if (!g_agents.may_go_on())
-            return team.leave();
+        else if (!g_agents.may_go_on()) {
+            if (team.any_ready())
+                g_agents.await(team, AwaitsAgent::with_room);
+            team.leave();
+            return send_to_awaiting(worker);
+        }
     }
     // Where its core is wanted, it comes back with another one. The team may be gone after leave().
     if (!stays && worker.seat.has_core() && (task = take_offered(team, near)))
         return invite(worker, *agent.team, *task);
-    team.leave();
+    if (!stays && team.any_ready())
+        g_agents.await(team, AwaitsAgent::with_room);
     g_agents.give_back();
+    team.leave();
+    send_to_awaiting(worker);
 }
 
 // The body of a carrier that was given a task, and of one that was not.
@@ -144,13 +240,13 @@ void look_in(void *argument) {
     run_tasks_of(*static_cast<Team *>(argument), nullptr);
 }
 
-// A visit is counted in the team before the task is in a queue: until then the task keeps the team,
-// from then on the visit does, up to leave(). A visit that finds no task leaves.
-// Nobody waits for an agent. A task for which none is idle is in its team's queue as any other, and
-// its push has woken a thread of the team. A visit that goes on may find it, too.
+// A visit keeps the team up to leave(). One that finds no task leaves; one that goes on may find
+// what others were told of.
+// Nobody relies on an agent. A task for which none is idle is in its team's queue as any other, and
+// its push has woken a thread of the team.
 // A task that is suspended on an agent keeps its carrier's fiber and so `guest` in it. The carrier
-// is tied to the agent: the task is resumed there, and the agent counts as busy until it ends. Only
-// parts of an untied task that the compiler cut go back to the team's queue.
+// is tied to the agent: the task is resumed there. While it waits the agent does not count as busy.
+// Only parts of an untied task that the compiler cut go back to the team's queue.
 class Agents : public task::Others {
   public:
     bool may_run(const Task &fresh) override {
@@ -159,20 +255,25 @@ class Agents : public task::Others {
         return have_free_agents() && !ompt::on() && !roams && !task::roaming::has_reductions(fresh);
     }
     bool take(sched::Worker &worker, Task &fresh) override {
-        if (!may_visit(*fresh.team))
+        Team &agents = *g_agents.team.now();
+        if (!one_comes(agents))
             return false;
-        invite(worker, *g_agents.team.now(), fresh);
+        fresh.team->visit(); // before it has the task: until then its creator's task keeps the team
+        invite(worker, agents, fresh);
         return true;
     }
-    // Where the program itself offers tasks, it may count on an agent.
-    bool may_visit(sched::Group &team) override {
-        const bool asked = config().threadset == Threadset::team;
-        return (asked || g_agents.room_for_one()) && comes(team);
-    }
-    void start_visit(sched::Worker &worker, sched::Group &team) override {
-        task::submit_elsewhere(
-            worker, make_spawned(worker, *g_agents.team.now(),
-                                 {look_in, static_cast<Team *>(&team), nullptr, nullptr, {}}));
+    void tell(sched::Worker *worker, sched::Group &group) override {
+        Team *const agents = g_agents.team.now();
+        auto &team = static_cast<Team &>(group);
+        if (!agents) // of a task that was made before fork(), say
+            return;
+        if (worker && one_comes(*agents)) {
+            team.visit();
+            return send_to(*worker, *agents, team);
+        }
+        g_agents.await(team, is_asked() ? AwaitsAgent::surely : AwaitsAgent::with_room);
+        if (worker)
+            send_to_awaiting(*worker);
     }
     // On the stack of the task that waits, as a thread of the team does with its own queue.
     bool help(sched::Worker &worker, sched::Condition &condition) override {
@@ -184,13 +285,21 @@ class Agents : public task::Others {
         return task != nullptr;
     }
 
+    // A guest's task has its own place on the agent's stack.
+    void waits(sched::Worker &worker, bool begins) override {
+        if (!is_free_agent(*worker.slot))
+            return;
+        if (!begins)
+            return g_agents.go_on();
+        g_agents.give_back();
+        send_to_awaiting(worker);
+    }
+
   private:
-    static bool comes(sched::Group &team) {
-        const Team *const agents = g_agents.team.now();
-        if (!agents || !g_agents.take_one(*agents))
-            return false;
-        team.visit();
-        return true;
+    // Where the program itself offers tasks, it may count on an agent.
+    static bool is_asked() { return config().threadset == Threadset::team; }
+    static bool one_comes(const Team &agents) {
+        return (is_asked() || g_agents.room_for_one()) && g_agents.take_one(agents);
     }
 };
 constinit Agents g_others;
@@ -214,6 +323,11 @@ void offer_all_tasks() {
 
 void free_agents_after_fork_in_child() {
     g_agents.after_fork_in_child();
+}
+
+bool is_left_by_agents(Team &team) {
+    return g_agents.team.now() ? g_agents.is_left(team)
+                               : team.visitors.load(std::memory_order_acquire) == 0;
 }
 
 namespace {

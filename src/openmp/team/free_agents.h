@@ -8,9 +8,10 @@
 // the right settings. For the scheduler the thread still belongs to the other team. So whatever the
 // task makes ready goes to the task's own team.
 //
-// A task that finds all agents busy waits in the queue of its creator, as any task does. An agent
-// that has run a task goes on with such tasks of the same team, as long as there are processors, or
-// as long as it has a core of the node (tasks/sched/sharing.h).
+// A task that finds all agents busy waits in the queue of its creator, as any task does, and its
+// team in a list. An agent that has run a task goes on with such tasks of the same team, as long as
+// there are processors, or as long as it has a core of the node (tasks/sched/sharing.h). When it
+// leaves, or its task waits, it sees to it that one comes for a team of the list.
 #pragma once
 
 #include "base/spin.h"
@@ -30,6 +31,8 @@ inline bool is_free_agent(const sched::Slot &slot) {
 // Start the free agents if they do not exist yet. False: there are no threads for them.
 bool have_free_agents();
 void free_agents_after_fork_in_child();
+// No agent or other guest is at work for the team, nor will one come: it has ended.
+bool is_left_by_agents(Team &team);
 // SENNIT_THREADSET=pool: every task is for them, too.
 void offer_all_tasks();
 

@@ -448,7 +448,7 @@ void disband(Team *team) {
     const auto others = static_cast<std::uint32_t>(team->workers - 1);
     for (std::uint32_t home; (home = team->at_home.load(std::memory_order_acquire)) != others;)
         futex_wait(team->at_home, home);
-    while (team->visitors.load(std::memory_order_acquire) != 0)
+    while (!is_left_by_agents(*team))
         sched_yield(); // one is about to leave
     VirtualTeam::drop(team->threads);
     drop_team(team);

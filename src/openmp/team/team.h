@@ -195,6 +195,10 @@ struct ContentionGroup {
     int reserve(int size, int limit);
 };
 
+// For a task of it that may leave it, but found no free agent. They come where there is a processor
+// for one, or in any case.
+enum class AwaitsAgent : std::uint8_t { no, with_room, surely };
+
 struct Team final : sched::Group {
     Team *outer = nullptr;          // team of the encountering task; null for an initial team
     Member *encountering = nullptr; // the thread of `outer` that forked this team
@@ -206,6 +210,7 @@ struct Team final : sched::Group {
     int active_level = 0;           // omp_get_active_level()
     Team *next_initial = nullptr;   // the list of initial threads' teams
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
+    Team *next_awaiting = nullptr;  // the list of teams that wait for a free agent
     int workers = 0;                // kernel threads: `size`, or less in a virtual team
     int asked = 0;                  // team_key() of the request, also if there were fewer threads
     bool in_use = false;
@@ -239,6 +244,7 @@ struct Team final : sched::Group {
     const Icvs *icvs = nullptr; // for the implicit tasks: the encountering task's
     Task *encountering_task = nullptr;
     alignas(kCacheLine) Atomic<TeamExtension *> workshares{nullptr};
+    std::atomic<AwaitsAgent> awaits_agent{AwaitsAgent::no}; // free_agents.cpp
     sched::Recruits recruits;             // its threads, before its first region opens `fork`
     void *copyprivate = nullptr;          // published by the `single` thread
     Atomic<bool> share_cancelled{false};  // a worksharing construct is, until the next barrier

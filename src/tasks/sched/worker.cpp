@@ -113,11 +113,11 @@ Item *Worker::find(Slot *&where) {
 
 void Worker::wait(Condition &condition) {
     const Wait *const outer = begin_wait(*this, condition);
-    if (observed::by(observed::kTrace | observed::kAccounts))
+    if (observed::by(observed::kTrace | observed::kAccounts | observed::kFreeAgents))
         client().waits(*this, condition, true);
     wait_for(condition);
     note_busy();
-    if (observed::by(observed::kTrace | observed::kAccounts))
+    if (observed::by(observed::kTrace | observed::kAccounts | observed::kFreeAgents))
         client().waits(*this, condition, false);
     end_wait(*this, outer);
 }

@@ -7,6 +7,7 @@
 #include "tasks/task/depend.h"
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
+#include "tasks/task/others.h"
 #include "tasks/trace/trace.h"
 
 #include <cstdlib>
@@ -145,12 +146,13 @@ static void push_ready(sched::Worker *worker, Task &task, Then then) {
 static SENNIT_COLD void observed_ready(sched::Worker *worker, Task &task, Then then) {
     trace::task_ready(task.trace_id);
     Others *const they = task.is(Task::kOffered) && then == Then::queue ? others() : nullptr;
-    sched::Worker *const self = sched::Worker::self();
+    if (!they)
+        return push_ready(worker, task, then);
     sched::Group &team = *task.team; // the task may be gone after the push
-    const bool visited = they && self && they->may_visit(team);
+    team.visit();
     push_ready(worker, task, then);
-    if (visited)
-        they->start_visit(*self, team);
+    they->tell(sched::Worker::self(), team);
+    team.leave();
 }
 
 void make_ready(sched::Worker *worker, Task &task, Then then) {

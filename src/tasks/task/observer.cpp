@@ -3,6 +3,7 @@
 
 #include "tasks/task/accounts.h"
 #include "tasks/task/lifecycle.h"
+#include "tasks/task/others.h"
 #include "tasks/task/priorities.h"
 #include "tasks/trace/trace.h"
 
@@ -53,6 +54,9 @@ void observed_wait(sched::Worker &worker, const sched::Wait &wait, bool begins) 
         else
             go_on_working(worker);
     }
+    if (observed::by(observed::kFreeAgents))
+        if (Others *const they = others())
+            they->waits(worker, begins);
     if (!observed::by(observed::kTrace))
         return;
     const std::uint64_t id = worker.task ? worker.task->trace_id : 0;

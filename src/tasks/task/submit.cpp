@@ -10,6 +10,7 @@
 #include "tasks/task/execute.h"
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
+#include "tasks/task/others.h"
 #include "tasks/task/priorities.h"
 #include "tasks/task/roaming.h"
 #include "tasks/task/task.h"
@@ -125,17 +126,16 @@ bool is_offered(Task &fresh, bool asked, bool outside) {
     return offered;
 }
 
-// To the queue of its team. If it may leave that, others are told.
+// To the queue of its team, which its creator's task keeps. If it may leave that, others are told.
 void push_telling(sched::Worker &worker, Task &fresh, bool of_guest) {
     sched::Group &team = *fresh.team; // the task may be gone after the push
     Others *const they = fresh.is(Task::kOffered) ? others() : nullptr;
-    const bool visited = they && they->may_visit(team);
     if (of_guest)
         push_new_elsewhere(fresh);
     else
         push_new(worker, fresh);
-    if (visited)
-        they->start_visit(worker, team);
+    if (they)
+        they->tell(&worker, team);
 }
 
 // What a guest makes goes to the end of the team's first queue. If that is too long, it helps.
@@ -152,8 +152,14 @@ SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *de
     const bool offered = is_offered(fresh, worker.task->is(Task::kOffers), worker.slot->outside);
     if (!of_guest && !offered)
         return false;
-    if (!of_guest && count == 0 && !sched::ordered())
-        return others()->take(worker, fresh);
+    if (!of_guest && count == 0 && !sched::ordered()) {
+        if (others()->take(worker, fresh))
+            return true;
+        if (throttled(worker))
+            return false;
+        push_telling(worker, fresh, false);
+        return true;
+    }
     const bool propagates = !of_guest && sched::ordered() && sched::rules().propagates();
     if (sched::ordered())
         give_priority(fresh, count);

@@ -296,26 +296,9 @@ inline bool throttled(sched::Worker &worker);
 // its children in `pending` (folded).
 void submit_elsewhere(sched::Worker &worker, Task &fresh);
 
-// Others than threads of a team run its tasks: those with kOffered, and those whose parent has
-// kOffers. They see to it that run_beyond_team() is called for them.
-class Others {
-  public:
-    // May this new task leave its team?
-    virtual bool may_run(const Task &fresh) = 0;
-    // A new task that is ready and in no queue. False: they do not run it now.
-    virtual bool take(sched::Worker &worker, Task &fresh) = 0;
-    // Will one of them look into the queues of the team? If so, start_visit() follows as soon as a
-    // task is there, and until then the team lasts.
-    virtual bool may_visit(sched::Group &team) = 0;
-    virtual void start_visit(sched::Worker &worker, sched::Group &team) = 0;
-    // The worker's current task runs beyond its team, and waits. Run a ready task that may do so,
-    // too, and that `condition` accepts. False: there is none.
-    virtual bool help(sched::Worker &worker, sched::Condition &condition) = 0;
-
-  protected:
-    ~Others() = default;
-};
-// From now on. With offer_all_tasks(): tasks of any parent.
+// Others than threads of a team run its tasks (others.h): those with kOffered, and those whose
+// parent has kOffers. From now on. With offer_all_tasks(): tasks of any parent.
+class Others;
 void let_others_run(Others &others);
 void offer_all_tasks();
 // On a worker that is no thread of the task's team, within another task. `guest`, where the task

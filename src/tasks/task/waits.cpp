@@ -5,6 +5,7 @@
 #include "tasks/task/depend.h"
 #include "tasks/task/lifecycle.h"
 #include "tasks/task/observer.h"
+#include "tasks/task/others.h"
 #include "tasks/task/roaming.h"
 #include "tasks/trace/trace.h"
 
