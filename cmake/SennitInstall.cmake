@@ -16,7 +16,7 @@
 # `cmake --install --strip` makes it small. What a debugger needs is beside each file then, in a folder .debug, if the
 # build has it. The target `uninstall` removes what was installed last.
 set(programs sennit) # in bin/
-set(libraries sennit-omp sennit-export sennit-session)
+set(libraries sennit-omp sennit-export sennit-session sennit-cuda sennit-hip)
 set(helpers sennit-simulate) # programs in lib/sennit/
 foreach(mpi ${SENNIT_MPIS} mpiabi)
     foreach(target sennit-${mpi} sennit-network-${mpi} sennit-worlds-${mpi} sennit-balance-${mpi})

@@ -18,7 +18,8 @@ class Environment : public ::testing::Test {
   protected:
     Environment() {
         fs::create_directories(folder_.path("lib/omp"));
-        for (const char *name : {"libsennit-omp.so", "libsennit-mpich.so", "libsennit-openmpi.so"})
+        for (const char *name : {"libsennit-omp.so", "libsennit-mpich.so", "libsennit-openmpi.so",
+                                 "libsennit-cuda.so", "libsennit-hip.so"})
             fs::copy(program("libgomp.so.1"), folder_.path("lib/") + name);
         for (const char *name :
              {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libsennit-omp.so"})
@@ -155,6 +156,26 @@ TEST_F(Environment, OpenMpBehindLibcIsBroughtForwardByAPreload) {
     EXPECT_EQ(value(made, "LD_PRELOAD"), lib("libsennit-omp.so"));
     ASSERT_FALSE(made.notes.empty());
     EXPECT_TRUE(contains(made.notes[0], "libgomp.so.1 comes after libc"));
+}
+
+TEST_F(Environment, OfAProgramThatNeedsAnAcceleratorHasTheLibraryInFrontOfIt) {
+    const std::string option = "SENNIT_ACCELERATORS";
+    const auto preloaded = [&](const char *name, std::map<std::string, std::string> outer) {
+        return value(plan(name, std::move(outer)), "LD_PRELOAD");
+    };
+    EXPECT_EQ(preloaded("cuda-and-openmp", {}), lib("libsennit-cuda.so"));
+    EXPECT_EQ(preloaded("cuda-and-openmp", {{option, "auto"}}), lib("libsennit-cuda.so"));
+    EXPECT_EQ(preloaded("cuda-and-openmp", {{option, "off"}}), "(not set)");
+    EXPECT_EQ(preloaded("openmp-by-runpath", {}), "(not set)");
+    EXPECT_EQ(preloaded("openmp-by-runpath", {{option, "hip"}}), lib("libsennit-hip.so"));
+    EXPECT_TRUE(contains(failure_of([&] { plan("cuda-and-openmp", {{option, "on"}}); }),
+                         "use one of auto, cuda, hip, off"));
+    spec_.settings = {{option, "off"}};
+    EXPECT_EQ(preloaded("cuda-and-openmp", {}), "(not set)");
+    fs::remove(lib("libsennit-cuda.so"));
+    EXPECT_EQ(preloaded("cuda-and-openmp", {}), "(not set)");
+    spec_.settings = {};
+    EXPECT_TRUE(contains(failure_of([&] { plan("cuda-and-openmp"); }), "libsennit-cuda.so"));
 }
 
 TEST_F(Environment, RpathToAStockRuntimeIsOvercomeByAPreload) {

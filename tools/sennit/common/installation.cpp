@@ -67,6 +67,10 @@ std::string Installation::worlds_library(MpiKind kind) const {
     return fmt::format("{}/libsennit-worlds-{}.so", library_folder(), traits(kind).word);
 }
 
+std::string Installation::accelerator_library(const Accelerator &accelerator) const {
+    return fmt::format("{}/libsennit-{}.so", library_folder(), accelerator.word);
+}
+
 std::vector<std::string> Installation::missing_files(const MpiKind *kind) const {
     std::vector<std::string> wanted = {openmp_library()};
     for (const char *name : openmp_names)

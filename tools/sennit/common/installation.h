@@ -26,6 +26,7 @@ class Installation {
     std::string session_library() const;             // for launchers, see one_session.c
     std::string network_library(MpiKind kind) const; // SENNIT_NETWORK: addons/network
     std::string worlds_library(MpiKind kind) const;  // SENNIT_WORLDS: addons/worlds
+    std::string accelerator_library(const Accelerator &accelerator) const; // addons/accelerators
 
     // Every file that a run with this MPI (or with none) needs and that is absent.
     std::vector<std::string> missing_files(const MpiKind *kind) const;

@@ -39,6 +39,11 @@ constexpr OpenMpRuntime openmp_runtimes[] = {
     {"libiomp5.so", "LLVM's (__kmpc_*), by Intel's name"},
 };
 
+constexpr Accelerator accelerators[] = {
+    {"cuda", "CUDA", "libcudart"},
+    {"hip", "HIP", "libamdhip64"},
+};
+
 // Sennit's own, which programs link to call TAMPI_* and MPIX_*: libsennit-mpich.so.
 constexpr std::string_view sennit_prefix = "libsennit-";
 
@@ -140,6 +145,21 @@ const OpenMpRuntime *classify_openmp_library(std::string_view path) {
             base.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos)
             return &row;
     }
+    return nullptr;
+}
+
+const Accelerator *classify_accelerator_library(std::string_view path) {
+    const std::string_view name = file_name(path);
+    for (const Accelerator &row : accelerators)
+        if (name.starts_with(std::string(row.library) + ".so"))
+            return &row;
+    return nullptr;
+}
+
+const Accelerator *accelerator_from_word(std::string_view word) {
+    for (const Accelerator &row : accelerators)
+        if (word == row.word)
+            return &row;
     return nullptr;
 }
 

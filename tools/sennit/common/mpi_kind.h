@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which MPI and which OpenMP runtime a shared library is, by its name or what it defines. One table
-// each; everything else in this command speaks of MpiKind and of the table's rows.
+// Which MPI, which OpenMP runtime and which accelerator's library a shared library is, by its name
+// or what it defines. One table each; everything else in this command speaks of MpiKind and of the
+// tables' rows.
 #pragma once
 
 #include <optional>
@@ -58,5 +59,15 @@ struct OpenMpRuntime {
 };
 // nullptr: not an OpenMP runtime.
 const OpenMpRuntime *classify_openmp_library(std::string_view name);
+
+// The runtime library of an accelerator.
+struct Accelerator {
+    const char *word; // in options and in the name of Sennit's library
+    const char *name; // for people
+    const char *library;
+};
+// nullptr: it is of none.
+const Accelerator *classify_accelerator_library(std::string_view name);
+const Accelerator *accelerator_from_word(std::string_view word);
 
 } // namespace sennit::tool

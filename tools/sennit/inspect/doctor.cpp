@@ -95,6 +95,9 @@ void report_program(const Program &program) {
     if (program.openmp_libraries.empty())
         say("OpenMP", program.brings_more ? later : "none");
     for (const LoadedLibrary &library : program.libraries)
+        if (const Accelerator *const its = classify_accelerator_library(library.name))
+            say("accelerator", fmt::format("{}: {} => {}", its->name, library.name, library.path));
+    for (const LoadedLibrary &library : program.libraries)
         if (library.path.empty())
             say("MISSING", fmt::format("{} (needed by {}): install it or add its folder to "
                                        "LD_LIBRARY_PATH",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/environment.h"
 
+#include "base/loaded_object.h"
 #include "common/failure.h"
 
 #include <fmt/ranges.h>
@@ -231,6 +232,46 @@ void divide_world(Plan &plan, const std::string &ranks, const Installation &inst
     plan.settings.push_back({"SENNIT_WORLDS", ranks});
 }
 
+// What `sennit run` is to put in front of the library of an accelerator, and of which.
+std::vector<const Accelerator *> accelerators_of(const Program &program, const std::string &said) {
+    std::vector<const Accelerator *> found;
+    if (said == "off")
+        return found;
+    if (const Accelerator *const named = accelerator_from_word(said))
+        return {named};
+    if (!said.empty() && said != "auto")
+        fail("SENNIT_ACCELERATORS='{}' is unknown: use one of auto, cuda, hip, off", said);
+    for (const LoadedLibrary &library : program.libraries)
+        if (const Accelerator *const its = classify_accelerator_library(library.name);
+            its && std::find(found.begin(), found.end(), its) == found.end())
+            found.push_back(its);
+    return found;
+}
+
+void suspend_at_accelerators(Plan &plan, const std::string &said, const Installation &installation,
+                             std::vector<std::string> &preload) {
+    const std::vector<const Accelerator *> found = accelerators_of(plan.program, said);
+    for (const Accelerator *const one : found) {
+        const std::string library = installation.accelerator_library(*one);
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(library, ignored))
+            fail("{} is missing, by which tasks wait for {}: install Sennit again, or set "
+                 "SENNIT_ACCELERATORS=off",
+                 library, one->name);
+        preload.push_back(library);
+        plan.notes.push_back(
+            fmt::format("tasks that wait for {} are suspended (SENNIT_ACCELERATORS)", one->name));
+    }
+    if (said == "off" || !found.empty())
+        return;
+    ElfFile file(plan.program.file.c_str());
+    if (!file.section(".nv_fatbin").empty())
+        plan.notes.push_back("CUDA's runtime is linked into it statically, as nvcc does by itself: "
+                             "tasks that wait for CUDA block their threads (build it with "
+                             "-cudart shared)");
+    file.close_file();
+}
+
 void note_what_is_missing(Plan &plan) {
     const Program &program = plan.program;
     if (!program.mpi_libraries.empty() && program.openmp_libraries.empty())
@@ -300,6 +341,8 @@ Plan make_plan(const JobSpec &spec, const Installation &installation,
     if (plan.mpi &&
         !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
         preload.push_back(installation.network_library(*plan.mpi));
+    suspend_at_accelerators(plan, std::string(given_text(spec, environment, "SENNIT_ACCELERATORS")),
+                            installation, preload);
     bring_openmpi_forward(plan, library_path, environment, preload);
     note_what_is_missing(plan);
 
