@@ -3,10 +3,12 @@
  * test: # stock libomp numbers no tasks
  *
  * Entry points of LLVM's ABI that clang 19 does not emit, but others do or did: sections, proxy
- * tasks, static chunks of a team, arrays of threadprivate objects, numbers of tasks; and a task's
- * successors. */
+ * tasks, static chunks of a team, arrays of threadprivate objects, numbers of tasks, taskgraphs;
+ * and a task's successors. */
+#define _GNU_SOURCE
 #include "check.h"
 #include "kmp_tasks.h"
+#include <dlfcn.h>
 #include <pthread.h>
 
 void __kmpc_barrier(void *, int);
@@ -199,7 +201,40 @@ static void threadprivate_array(void) {
     }
 }
 
+/* ---- taskgraphs ---- */
+
+typedef int start_record(void *, int, int, int); /* distributions build libomp without them */
+typedef void end_record(void *, int, int, int);
+
+/* The region ends when its tasks have, in the order of their dependences, whenever it comes again.
+ */
+static void taskgraphs(void) {
+    enum { rounds = 40 };
+    static int first, second, sums[2];
+    start_record *const start = (start_record *)dlsym(RTLD_DEFAULT, "__kmpc_start_record_task");
+    end_record *const end = (end_record *)dlsym(RTLD_DEFAULT, "__kmpc_end_record_task");
+    CHECK(start && end);
+#pragma omp parallel
+#pragma omp single
+    for (int round = 0; round < rounds; ++round) {
+        const int graph = round % 2;
+        if (start(ME, 0, graph)) {
+#pragma omp task depend(out : first)
+            first = graph + 1;
+#pragma omp task depend(out : second)
+            second = 10 * (graph + 1);
+            for (int i = 0; i < 3; ++i) {
+#pragma omp task depend(in : first, second) depend(inout : sums[graph])
+                sums[graph] += first + second;
+            }
+        }
+        end(ME, 0, graph);
+        CHECK_EQ(sums[graph], 33 * (graph + 1) * (round / 2 + 1));
+    }
+}
+
 int main(void) {
+    taskgraphs();
     sections();
     successors();
     proxies();

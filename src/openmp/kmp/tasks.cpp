@@ -210,6 +210,21 @@ KMP_API void __kmpc_end_taskgroup(Ident *, Gtid) {
     worker.heap.release(group);
 }
 
+// A taskgraph, as LLVM's runtime has it since version 17: true says that its tasks are to be
+// created, false that they were replayed from a record. Here they are created each time. That the
+// same graph comes again is seen by its dependences (tasks/task/repeats.h), with or without such a
+// construct.
+KMP_API std::int32_t __kmpc_start_record_task(Ident *location, Gtid gtid, std::int32_t /*flags*/,
+                                              std::int32_t /*graph*/) {
+    __kmpc_taskgroup(location, gtid);
+    return 1;
+}
+
+KMP_API void __kmpc_end_record_task(Ident *location, Gtid gtid, std::int32_t /*flags*/,
+                                    std::int32_t /*graph*/) {
+    __kmpc_end_taskgroup(location, gtid);
+}
+
 // The handle is the task itself; see omp_fulfill_event.
 KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
