@@ -10,6 +10,7 @@
 #include "mpi/interpose/bare.h"
 
 #include <cstddef>
+#include <cstdint>
 
 #define SENNIT_JOIN_(a, b) a##b
 #define SENNIT_JOIN(a, b) SENNIT_JOIN_(a, b)
@@ -34,6 +35,9 @@ using Event = void *;
 // Handles that stand for the default streams of the calling thread's current device.
 inline constexpr Stream kLegacy = nullptr; // one for all threads
 inline const Stream kPerThread = reinterpret_cast<Stream>(2);
+inline bool is_default(Stream stream) {
+    return reinterpret_cast<std::uintptr_t>(stream) <= 2; // 1: the legacy one, by CUDA's other name
+}
 
 // enum cudaError
 inline constexpr int kSuccess = 0;

@@ -8,7 +8,8 @@
 // (waits.h), it is the bare call, a few instructions later.
 //
 //   of a stream    An event is put behind what is in the stream. So work that others add meanwhile
-//                  is not waited for, and who waits needs no stream of the thread's.
+//                  is not waited for, and who waits needs no stream of the thread's. If that is
+//                  impossible, as for a stream of another device, a thread makes the call.
 //   of an event    That one is asked for.
 //   of a device    No event stands for all streams. A thread makes the call.
 //   copies         Only those between host and device wait. Page-locked memory: the copy is put
@@ -32,12 +33,54 @@ namespace {
 
 // ---- streams, events, devices ------------------------------------------------------------------
 
+// What a thread of ours waits for in place of a task.
+struct ThreadsCall : AcceleratorWait {
+    int (*bare)(Stream) = nullptr;
+    Stream stream = nullptr;
+    int said = kSuccess;
+};
+
+void *make_call(void *given) {
+    auto &call = *static_cast<ThreadsCall *>(given);
+    set_current_device(call.device);
+    call.said = call.bare(call.stream);
+    call.end();
+    return nullptr;
+}
+
+bool begin_thread(AcceleratorWait &wait) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // the program's signals are its threads'
+    pthread_t thread;
+    const bool begun = pthread_create(&thread, nullptr, make_call, &wait) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (begun)
+        pthread_detach(thread);
+    return begun;
+}
+
+// False: there is no thread, or the call has failed. Then the task is to make it, for an error is
+// to be that of its own thread.
+bool is_made_by_thread(int (*bare)(Stream), Stream stream, const char *name) {
+    ThreadsCall call;
+    call.bare = bare;
+    call.stream = stream;
+    return call.for_end(begin_thread, name) && call.said == kSuccess;
+}
+
 template <class Bare>
 SENNIT_COLD int synchronize_stream(Stream stream, const char *call, const void *caller, Bare bare) {
     if (!suspends(caller) || work_in(stream) != Work::under_way)
         return bare();
     StreamEnd end(stream);
-    return end.wait(call) ? end.result() : bare();
+    if (end.wait(call))
+        return end.result();
+    const auto by_thread = [](Stream other) {
+        return SENNIT_BARE_CALL(StreamSynchronize, Stream)(other);
+    };
+    return !is_default(stream) && is_made_by_thread(by_thread, stream, call) ? kSuccess : bare();
 }
 
 template <class Bare>
@@ -50,41 +93,14 @@ SENNIT_COLD int synchronize_event(Event event, const char *call, const void *cal
     return kSuccess; // it may be recorded anew by now
 }
 
-int synchronize_device() {
+int synchronize_device(Stream = nullptr) {
     return SENNIT_BARE_CALL(DeviceSynchronize)();
 }
 
-struct DeviceWait : AcceleratorWait {
-    int said = kSuccess;
-};
-
-void *wait_for_device(void *given) {
-    auto &wait = *static_cast<DeviceWait *>(given);
-    set_current_device(wait.device);
-    wait.said = synchronize_device();
-    wait.end();
-    return nullptr;
-}
-
-bool begin_to_wait_for_device(AcceleratorWait &wait) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // the program's signals are its threads'
-    pthread_t thread;
-    const bool begun = pthread_create(&thread, nullptr, wait_for_device, &wait) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (begun)
-        pthread_detach(thread);
-    return begun;
-}
-
-// An error of the thread's call is to be the task's own.
 SENNIT_COLD int synchronize_device(const char *call, const void *caller) {
-    DeviceWait wait;
-    if (!suspends(caller) || !wait.for_end(begin_to_wait_for_device, call) || wait.said != kSuccess)
-        return synchronize_device();
-    return kSuccess;
+    return suspends(caller) && is_made_by_thread(synchronize_device, nullptr, call)
+               ? kSuccess
+               : synchronize_device();
 }
 
 // ---- copies ------------------------------------------------------------------------------------
