@@ -100,6 +100,12 @@ def main():
         for form, text in told.items():
             if variable not in text:
                 complain(f"{variable} of {table} is missing in `sennit doctor --options={form}`")
+    columns = 0
+    for line in told["markdown"].splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        if cells and columns and cells != columns:
+            complain(f"{cells - 1} cells, and the head of the table has {columns - 1}: {line}")
+        columns = columns or cells if cells else 0
     page = source / "docs/user/reference.md"
     head, rest = page.read_text().split(BEGIN)
     told_before, tail = rest.split(END)

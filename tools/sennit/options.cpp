@@ -92,8 +92,10 @@ constexpr Launcher launchers[] = {Launcher::hydra, Launcher::intel, Launcher::or
 std::string calls_of(const LauncherOption &option, std::string_view separator,
                      std::string (*shown)(Launcher launcher, const std::string &call)) {
     std::string text;
-    for (const Launcher launcher : launchers)
-        text.append(text.empty() ? "" : separator).append(shown(launcher, option.shown(launcher)));
+    for (std::string_view between; const Launcher launcher : launchers) {
+        text.append(between).append(shown(launcher, option.shown(launcher)));
+        between = separator; // also behind an empty one: each has its column
+    }
     return text;
 }
 
