@@ -34,6 +34,7 @@ typedef struct {
 } front_options;
 
 extern const char front_usage[];
+int asks_for_help(int argc, char **argv);
 /* Null, or what is wrong. */
 const char *read_options(int argc, char **argv, front_options *options);
 

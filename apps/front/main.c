@@ -14,9 +14,9 @@
  *
  * Domains are objects of sennit_balance.h. Each is a task in each step, or each thread has its own.
  * The loops are `parallel for`, as in the paper: regions in a region. Under `sennit run --split
- * inner` whoever is idle has a part of one; otherwise it has one thread. Taskloops share a loop with
- * whoever is idle, without that. Or no region is around (`--domains serial`): one domain follows the
- * other, and all threads are in each `parallel for`. */
+ * inner` whoever is idle has a part of one; otherwise it has one thread. Taskloops share a loop
+ * with whoever is idle, without that. Or no region is around (`--domains serial`): one domain
+ * follows the other, and all threads are in each `parallel for`. */
 #include "front.h"
 #include "hold.h"
 #include "loads.h"
@@ -296,6 +296,8 @@ static void print_costs(const costs *found, const front_options *options) {
 }
 
 int main(int argc, char **argv) {
+    if (asks_for_help(argc, argv))
+        return fputs(front_usage, stdout) < 0;
     int provided, rank, ranks;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

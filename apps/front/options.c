@@ -70,6 +70,10 @@ static int read_option(const char *name, const char *value, front_options *optio
     return 0;
 }
 
+int asks_for_help(int argc, char **argv) {
+    return argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+}
+
 const char *read_options(int argc, char **argv, front_options *options) {
     *options = (front_options){.side = 8,
                                .cells = 64,

@@ -40,6 +40,9 @@ def sennit(ranks, threads, *options, environment=None):
                 *MESH, *options], environment)
 
 
+told = subprocess.run([args.program, "--help"], capture_output=True, text=True, timeout=250, check=True)
+if not told.stdout.startswith("usage: front ") or told.stderr:
+    sys.exit(f"--help: {told}")
 _, expected, _ = sennit(1, 1, "--period", "0", "--loops", "serial")
 # What is only for moving moves. What is for balance does so if it pays. Emulated loads are the same in each run, and
 # what moves cost is not measured before the first ones. So it is certain that these come.

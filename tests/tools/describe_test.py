@@ -93,14 +93,18 @@ def test_each_command_has_a_page_with_its_options():
         text = described("man", name)
         assert text.startswith(f'.TH SENNIT\\-{name.upper()} 1 "" "Sennit '), (name, text[:80])
         assert f"\n.BR sennit\\-{name} (1)\n" in overview, name
+        if name == "bench":
+            helps = subprocess.run([SENNIT, name, "--help"], check=True, capture_output=True, text=True)
+            assert "cholesky" in helps.stdout and "papers" in helps.stdout and not helps.stderr, helps
         if name in ("bench", "cc"):  # what they start tells its options
             continue
         helps = subprocess.run([SENNIT, name, "--help-all" if name == "simulate" else "--help"], check=True,
                                capture_output=True, text=True).stdout
+        assert name != "run" or "\n  --virtual[=fibers] " in helps, helps
         for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", helps, re.MULTILINE):
             assert option.replace("-", "\\-") in text or option == "--help-all", (name, option)
     for name, part in (("pool", ".SH pool start\n.B sennit pool start\n[\\fIoptions\\fR] \\fIname\\fR\n"),
-                       ("run", '.BR "\\-n, \\-\\-ranks" " \\fIRANKS\\fR"\n'), ("run", ".SS For experts\n"),
+                       ("run", '.BR "\\-n, \\-\\-ranks" " \\fIRANKS\\fR"\n'), ("run", ".SS For experts\n"), ("run", '.BR "\\-\\-virtual" [=\\fIfibers\\fR]\n'),
                        ("run", '.BR "\\-\\-hostfile, '), ("report", "\\fIfolder\\fR...\n"),
                        ("simulate", ".SH simulate cholesky\n")):
         assert part in described("man", name), (name, part)

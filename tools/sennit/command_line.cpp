@@ -242,12 +242,19 @@ CLI::Option *add(CLI::App &command, const char *group, const char *names, Value 
     return option;
 }
 
-// `Usage: sennit run [OPTIONS] PROGRAM [ARGUMENTS]`.
+// `Usage: sennit run [OPTIONS] PROGRAM [ARGUMENTS]`, and `--virtual[=fibers]` for what may stand
+// alone.
 class ProgramUsage : public CLI::Formatter {
   public:
     std::string make_usage(const CLI::App *command, std::string) const override {
         return fmt::format("Usage: sennit {} [OPTIONS] {}[ARGUMENTS]\n", command->get_name(),
                            command->get_name() == "python" ? "" : "PROGRAM ");
+    }
+
+    std::string make_option_opts(const CLI::Option *option) const override {
+        if (option->get_items_expected_min() > 0 || option->get_items_expected_max() == 0)
+            return CLI::Formatter::make_option_opts(option);
+        return fmt::format("[={}]", option->get_type_name());
     }
 };
 
@@ -299,7 +306,8 @@ void RunOptions::add_world_options_to(CLI::App &command) {
 // What is asked is what `run` would do with these.
 void RunOptions::add_doctor_to(CLI::App &command) {
     add(command, of_job, "-n,--ranks", ranks_, "RANKS", "number of MPI ranks (default 1)");
-    add(command, of_job, "--mpi", mpi_, "MPI", "the MPI it uses: auto (look), mpich, openmpi");
+    add(command, of_job, "--mpi", mpi_, "MPI",
+        "the MPI it uses: auto (look), mpich, openmpi, mpiabi");
     add(command, of_job, "--bind", bind_, "WHERE", bind_help());
 }
 
@@ -308,7 +316,8 @@ void RunOptions::add_options_to(CLI::App &command) {
     add(command, of_job, "--threads", threads_, "THREADS",
         "threads of each rank (OMP_NUM_THREADS; default: its share of the cores)");
     add(command, of_job, "--bind", bind_, "WHERE", bind_help());
-    add(command, of_job, "--mpi", mpi_, "MPI", "the MPI it uses: auto (look), mpich, openmpi");
+    add(command, of_job, "--mpi", mpi_, "MPI",
+        "the MPI it uses: auto (look), mpich, openmpi, mpiabi");
     add(command, of_looking, "--dry-run", dry_run_, "",
         "print what would be set and started, start nothing");
     add(command, of_looking, "--verbose", verbose_, "", "print it, then start it");
@@ -336,7 +345,7 @@ void RunOptions::add_options_to(CLI::App &command) {
         "and "
         "regions, too. inner: of these alone. loops: threads stay as they are, loops are lent that "
         "`sennit cc` has let go (SENNIT_SPLIT)");
-    add(command, of_experts, "--virtual", virtual_, "HOW",
+    add(command, of_experts, "--virtual", virtual_, virtual_fibers,
         "all ranks of a node in one address space, each with its own libraries and MPI; "
         "--virtual=fibers: there, ranks that wait for messages take turns without the kernel")
         ->expected(0, 1);

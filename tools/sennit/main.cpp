@@ -107,8 +107,8 @@ class Command {
 };
 
 Command::Command()
-    : app_("Sennit runs unmodified MPI + OpenMP programs as one: tasks that block in MPI give "
-           "their core away.",
+    : app_("Sennit runs unmodified MPI + OpenMP programs as one: a task that waits in MPI is "
+           "suspended, and its thread runs other tasks.",
            "sennit") {
     app_.set_version_flag("--version", "sennit " SENNIT_VERSION);
     app_.set_help_all_flag("--help-all", "help of every subcommand");
@@ -314,7 +314,7 @@ int Command::run(int count, char **arguments) {
     }
     words = in_full(app_, std::move(words));
     if (words[0] == "bench")
-        run_bench({words.begin() + 1, words.end()}, Installation::locate());
+        return run_bench({words.begin() + 1, words.end()}, Installation::locate());
     if (is_of_simulator(words[0]) || (words.size() == 3 && words[0] == "describe" &&
                                       words[1] == "man" && is_of_simulator(words[2])))
         become_simulator(arguments);

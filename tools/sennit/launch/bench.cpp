@@ -4,6 +4,8 @@
 #include "common/argument_pointers.h"
 #include "common/failure.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -11,12 +13,29 @@
 
 namespace sennit::tool {
 
-void run_bench(const std::vector<std::string> &words, const Installation &installation) {
+namespace {
+
+constexpr const char *help = R"(Usage: sennit bench cholesky|front|papers [OPTIONS]
+
+  cholesky   what the policies gain: Cholesky factorizations with emulated kernels
+  front      what objects that move and shared loops gain: a front that passes over a mesh
+  papers     the figures of the papers beside those of this machine
+
+Each takes --help, which lists its options. With --quick the first two take minutes.
+)";
+
+} // namespace
+
+int run_bench(const std::vector<std::string> &words, const Installation &installation) {
     const std::string name = words.empty() ? "" : words[0];
     const char *const file = name == "cholesky" ? "suite.py"
                              : name == "front"  ? "front.py"
                              : name == "papers" ? "papers.py"
                                                 : nullptr;
+    if (name == "--help" || name == "-h") {
+        fmt::print("{}", help);
+        return 0;
+    }
     if (!file)
         fail("there are three benches: sennit bench cholesky, sennit bench front, sennit bench "
              "papers; --quick takes minutes, --help lists their options");

@@ -9,8 +9,7 @@
 
 namespace sennit::tool {
 
-// `words`: which bench, and its options.
-[[noreturn]] void run_bench(const std::vector<std::string> &words,
-                            const Installation &installation);
+// `words`: which bench, and its options. Returns only if they ask for help, and it is printed.
+int run_bench(const std::vector<std::string> &words, const Installation &installation);
 
 } // namespace sennit::tool
