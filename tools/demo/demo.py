@@ -154,8 +154,12 @@ def compare_policies(options, folder):
 
 
 def write_timeline(options, folder):
-    """What `sennit report` makes of the trace; False when it cannot."""
+    """What `sennit report` makes of the trace, which is kept beside it; False when it cannot."""
     out = options.output
+    kept = os.path.join(out, "trace")
+    shutil.rmtree(kept, ignore_errors=True)
+    if os.path.isdir(folder):
+        shutil.copytree(folder, kept)
     sennit = os.path.join(options.build_dir, "bin", "sennit")
     done = subprocess.run([sennit, "report", folder, "--html", os.path.join(out, "timeline.html"),
                            "--perfetto", os.path.join(out, "timeline.json")], check=False,
@@ -218,6 +222,9 @@ def main():
         print("\nThe policies were not compared.", file=sys.stderr)
         good = False
     print(f"({time.monotonic() - begun:.0f} s)")
+    if written:
+        print(f"\nTo look closer at the first run: {os.path.relpath(options.build_dir)}/bin/sennit report {options.output}/trace "
+              "--threads")
     return 0 if good else 1
 
 
