@@ -11,6 +11,7 @@ BETTER, REPRODUCED, NOT_SHOWN = "better", "reproduced", "not shown here"
 # An order has to hold in so many of the rounds, or chance may have made it.
 ROUNDS_IN_ORDER = 0.75
 NO_NUMBER, QUICK = "ours gives no such number", "a quick run"
+NOT_EXAMINED = "not examined"
 
 
 def number_text(value):
@@ -29,6 +30,7 @@ class Claim:
     rule: str
     theirs: float = 1.0
     tolerance: float = 0.05  # of the paper's number
+    because: str = ""  # why ours is another, where it is; if nobody knows, nothing
 
     def theirs_text(self):
         return {"order": "< 1", "drawback": "> 1"}.get(self.rule) or number_text(self.theirs)

@@ -21,7 +21,7 @@ import paper_runs
 import report
 import tables
 from paper_figures import FIGURES, PAPERS
-from paper_verdicts import NOT_SHOWN, contradicted, judge, verdict
+from paper_verdicts import NOT_EXAMINED, NOT_SHOWN, contradicted, judge, verdict
 
 HERE = pathlib.Path(__file__).resolve().parent
 PLOTS = "papers"  # the folder beside the page
@@ -58,8 +58,9 @@ def verdict_text(judgements):
 
 
 def contradictions(pairs):
-    """The sentences that ours contradicts."""
-    return [f"{figure.paper}, {figure.name}: “{one.claim.says}”. Paper {one.claim.theirs_text()}, ours {one.ours_text()}: {one.why}"
+    """The sentences that ours contradicts, and why, as far as somebody has looked."""
+    return [f"{figure.paper}, {figure.name}: “{one.claim.says}”. Paper {one.claim.theirs_text()}, ours {one.ours_text()}: {one.why}. "
+            f"Why: {one.claim.because or NOT_EXAMINED}"
             for figure, judgements in pairs for one in contradicted(judgements)]
 
 
@@ -71,6 +72,8 @@ def results_of(pairs, found, notes):
                "notes": f"{figure.shows}: {verdict_text(judgements)}.", "columns": list(COLUMNS), "rows": rows_of(judgements)}
         if figure.key in found:
             one["figure"] = found[figure.key]
+        if others := contradicted(judgements):
+            one["because"] = {other.claim.says: other.claim.because or NOT_EXAMINED for other in others}
         results.append(one)
     return results
 

@@ -16,7 +16,7 @@ import paper_plots
 import paper_runs
 import papers
 from paper_figures import FIGURES, PAPERS, Tables, number, quotient
-from paper_verdicts import BETTER, NOT_SHOWN, QUICK, REPRODUCED, Claim, contradicted, judge, verdict
+from paper_verdicts import BETTER, NOT_EXAMINED, NOT_SHOWN, QUICK, REPRODUCED, Claim, contradicted, judge, verdict
 
 
 def of(rule, numbers, theirs=10.0):
@@ -43,6 +43,12 @@ quick = judge(Claim("", lambda values: values, "less", 10.0), [9.0], quick=True)
 assert verdict([ahead, same]) == BETTER and verdict([same]) == REPRODUCED and verdict([ahead, behind]) == NOT_SHOWN
 assert verdict([ahead, absent]) == verdict([ahead, quick]) == verdict([]) == NOT_SHOWN and quick.why == QUICK
 assert contradicted([ahead, same, behind, absent, quick]) == [behind]
+# What ours contradicts is listed with the reason, or with the word that there is none.
+known, unknown = (judge(Claim(says, lambda values: values, "less", 10.0, because=why), [12.0]) for says, why in (("known", "snow"), ("unknown", "")))
+listed = papers.contradictions([(FIGURES[0], [ahead, known, unknown])])
+assert [line.rpartition("Why: ")[2] for line in listed] == ["snow", NOT_EXAMINED] and "“known”" in listed[0], listed
+table = papers.results_of([(FIGURES[0], [ahead, known, unknown])], {}, [])[1]
+assert table["because"] == {"known": "snow", "unknown": NOT_EXAMINED}, table
 assert quotient("a", "b")({"a": [2, 9], "b": [1, 3]}) == [2, 3]
 assert (number("33.11 (9.2)"), number("33.11 (9.2)", 1), number("-15.7%")) == (33.11, 9.2, -15.7)
 
