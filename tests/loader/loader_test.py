@@ -124,6 +124,16 @@ def test_fortran_ranks_have_units_and_commons_of_their_own():
         assert not os.listdir(folder), os.listdir(folder)
 
 
+def test_ranks_in_cxx_have_objects_of_their_own():
+    for compiler in ("gcc", "clang"):
+        if os.path.exists(os.path.join(PROGRAMS, f"cxx.{compiler}")):
+            ranks = [subprocess.Popen(command("cxx", str(code), program=f"cxx.{compiler}"), stdout=subprocess.PIPE, text=True)
+                     for code in range(8)]
+            for code, one in enumerate(ranks):
+                said, _ = one.communicate(timeout=harness.LIMIT)
+                assert one.returncode == code and said.startswith("rank in C++, process "), (compiler, code, one.returncode, said)
+
+
 def do_not_randomize():
     addr_no_randomize = 0x0040000
     if ctypes.CDLL(None).personality(addr_no_randomize) < 0:

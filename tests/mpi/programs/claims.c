@@ -132,6 +132,29 @@ static void undeferred(MPI_Comm comm) {
 #pragma omp taskwait
 }
 
+/* Task-aware MPI, section 4.7: an implicit task that waits in MPI leaves its thread to the tasks of
+ * its team, also where it is the only thread, and the message is a queued task's. In both orders.
+ */
+static void implicit_tasks(void) {
+    for (int first = 0; first < 2; ++first) {
+        int value = -1;
+#pragma omp parallel num_threads(1)
+#pragma omp single
+        {
+#pragma omp task shared(value) firstprivate(first)
+            if (first)
+                MPI_Recv(&value, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            else
+                MPI_Ssend(&first, 1, MPI_INT, rank, 1, MPI_COMM_WORLD);
+            if (first)
+                MPI_Ssend(&first, 1, MPI_INT, rank, 1, MPI_COMM_WORLD);
+            else
+                MPI_Recv(&value, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        CHECK(value == first);
+    }
+}
+
 int main(int argc, char **argv) {
     int provided = -1;
     MPI_Init_thread(&argc, &argv, MPI_TASK_MULTIPLE, &provided);
@@ -140,6 +163,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {CASE(matching_calls), CASE(both_modes),
                                              CASE(thread_level), CASE(wrappers), CASE(undeferred)};
     run_cases(cases, COUNT_OF(cases), 5);
+    implicit_tasks();
     MPI_Finalize();
     return 0;
 }
