@@ -104,23 +104,6 @@ std::size_t fread(void *items, std::size_t size, std::size_t count, FILE *stream
 // Which of libc's functions it is: they read some formats differently.
 enum class Scan : std::uint8_t { gnu, c99, c23 };
 int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, const void *caller);
-int putc(int byte, FILE *stream, const void *caller);
-inline int fputc(int byte, FILE *stream, const void *caller) {
-    return libc::putc(byte, stream, caller);
-}
-inline int putchar(int byte, const void *caller) {
-    return libc::putc(byte, stdout, caller);
-}
-int fputs(const char *text, FILE *stream, const void *caller);
-int puts(const char *text, const void *caller);
-std::size_t fwrite(const void *items, std::size_t size, std::size_t count, FILE *stream,
-                   const void *caller);
-int fflush(FILE *stream, const void *caller);
-int fclose(FILE *stream, const void *caller);
-struct Print {
-    int checked = -1; // how strictly _FORTIFY_SOURCE looks at the format; negative: it does not
-};
-int vfprintf(Print print, FILE *stream, const char *format, va_list arguments, const void *caller);
 
 // ---- many.cpp: one of several files
 int poll(pollfd *files, nfds_t count, int ms, const void *caller);

@@ -105,6 +105,8 @@ int pclose(FILE *stream, const void *caller) {
 }
 
 pid_t wait4(pid_t child, int *status, int options, rusage *usage, const void *caller) {
+    if ((options & WNOHANG) && takes_any(child))
+        return 0; // no child that the caller may know of has ended
     sched::Worker *const worker = options & WNOHANG ? nullptr : worker_of_task(caller);
     const auto block = [=] { return bare.wait4(child, status, options, usage); };
     if (!worker)
@@ -122,6 +124,13 @@ pid_t wait4(pid_t child, int *status, int options, rusage *usage, const void *ca
 }
 
 int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *caller) {
+    constexpr auto kByFile = static_cast<idtype_t>(3); // P_PIDFD, which older headers have not
+    const bool any = type != P_PID && type != kByFile;
+    if ((options & WNOHANG) && any && takes_any(0)) {
+        if (info)
+            info->si_pid = 0;
+        return 0;
+    }
     sched::Worker *const worker = options & WNOHANG ? nullptr : worker_of_task(caller);
     const auto block = [=] { return bare.waitid(type, id, info, options); };
     if (!worker)
@@ -130,7 +139,7 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *cal
     return until_done(
         *worker, for_end ? static_cast<pid_t>(id) : 0,
         [=](int &result) {
-            if (type != P_PID && takes_any(0))
+            if (any && takes_any(0))
                 return false;
             siginfo_t found{};
             result = bare.waitid(type, id, &found, options | WNOHANG);

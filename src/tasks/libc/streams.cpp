@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a FILE, whose lock belongs to a thread: a task that was suspended in such a call would
-// let the next task of its thread in. So it is suspended in front of the call, until the file is
-// ready. A call that may block even then, as for the rest of a line, a helper thread makes
-// (elsewhere.h): the lock is the helper's, and who wants it meanwhile goes to a helper, too.
+// Calls that read from a FILE, whose lock belongs to a thread: a task that was suspended in such a
+// call would let the next task of its thread in. So it is suspended in front of the call, until
+// there is something to read. The call itself a helper thread makes (elsewhere.h), for it may wait
+// for the rest of a line: the lock is the helper's meanwhile, and other tasks nap until it is free.
 //
-// Invariant: while this thread has the lock of a FILE, the task is not suspended, and the call that
-// it makes does not block: what the call takes is in the buffer, or there is room for what it
-// gives. Another process that reads the same pipe may take it first: then the call blocks in libc.
+// Invariant: a call is made here only if all that it takes is in the buffer, or if it is libc's to
+// block; and while this thread has the lock of a FILE, its task is not suspended. Whatever is read
+// is read by libc's call, with its results and errors.
 //
-// What the program has locked by flockfile() stays with its thread: libc blocks.
+// What the program has locked by flockfile() stays with its thread: libc blocks. Calls that write
+// stay with libc: how much it writes at once, and when, only its call knows.
 #include "tasks/libc/calls.h"
 #include "tasks/libc/disks.h"
 #include "tasks/libc/files.h"
 #include "tasks/pthread/bare.h"
-
-#include "base/spin.h"
 
 #include <climits>
 #include <cstdio>
@@ -45,10 +44,10 @@ bool is_locked_by_caller(const FILE &stream) {
                        reinterpret_cast<void *>(pthread_self());
 }
 
-// The lock of a FILE, unless somebody else has it for long: a helper, or a thread that blocks.
+// The lock of a FILE, unless somebody else has it: a helper, or another thread.
 class Held {
   public:
-    explicit Held(FILE &stream) : stream_(stream), has_(try_for_a_while(stream)) {}
+    explicit Held(FILE &stream) : stream_(stream), has_(ftrylockfile(&stream) == 0) {}
     ~Held() {
         if (has_)
             funlockfile(&stream_);
@@ -58,15 +57,6 @@ class Held {
     explicit operator bool() const { return has_; }
 
   private:
-    static bool try_for_a_while(FILE &stream) {
-        for (int i = 0; i < 200; ++i) {
-            if (ftrylockfile(&stream) == 0)
-                return true;
-            cpu_relax();
-        }
-        return false;
-    }
-
     FILE &stream_;
     const bool has_;
 };
@@ -76,7 +66,8 @@ class Held {
 
 enum class Next : std::uint8_t {
     call,      // it does not block, or libc is to block
-    elsewhere, // it may: a helper makes it
+    nap,       // somebody else has the lock
+    elsewhere, // it may block: a helper makes it
     wait,      // when the file is ready
     fail,      // it has failed; errno says how
 };
@@ -111,12 +102,12 @@ std::optional<Next> wait_until_ready(sched::Worker &worker, FILE &stream, TimeLi
 
 // next(): asked with the lock.
 template <class Result, class Look, class Call>
-Result make(sched::Worker &worker, FILE &stream, Direction direction, Result failed, Look next,
-            Call call) {
+Result make(sched::Worker &worker, FILE &stream, Result failed, Look next, Call call) {
     std::optional<TimeLimit> limit;
+    Retries retries(worker);
     const int before = errno;
     for (;;) {
-        Next what = Next::elsewhere;
+        Next what = Next::nap;
         if (const Held held(stream); held) {
             what = next();
             if (what == Next::call) {
@@ -124,9 +115,14 @@ Result make(sched::Worker &worker, FILE &stream, Direction direction, Result fai
                 return call();
             }
         }
+        if (what == Next::nap) {
+            if (retries.nap() != End::refused) // a signal's handler does not end a wait for a lock
+                continue;
+            what = Next::call;
+        }
         if (what == Next::wait) {
             if (!limit)
-                limit.emplace(fileno_unlocked(&stream), direction);
+                limit.emplace(fileno_unlocked(&stream), Direction::in);
             const std::optional<Next> then = wait_until_ready(worker, stream, *limit);
             if (!then)
                 continue;
@@ -146,25 +142,16 @@ std::size_t in_buffer(const FILE &stream) {
     return static_cast<std::size_t>(stream._IO_read_end - stream._IO_read_ptr);
 }
 bool has_in_buffer(const FILE &stream, int byte) {
-    return std::memchr(stream._IO_read_ptr, byte, in_buffer(stream)) != nullptr;
+    return in_buffer(stream) > 0 &&
+           std::memchr(stream._IO_read_ptr, byte, in_buffer(stream)) != nullptr;
 }
 
 // As libc does before it reads: who is to answer has to see the question.
 void show_question() {
-    if (!__flbf(stdout) || __fpending(stdout) == 0)
+    if (!__flbf(stdout) || __fpending(stdout) == 0 || __fpending(stdout) > PIPE_BUF)
         return;
     if (const Held held(*stdout); held && is_ready(fileno_unlocked(stdout), Direction::out))
-        bare.fflush(stdout);
-}
-
-// One byte that is there fills the buffer, by one read(), and goes back.
-template <class Enough>
-Next fill(FILE &stream, Enough enough) {
-    const int byte = getc_unlocked(&stream);
-    if (byte == EOF) // the end is remembered
-        return feof_unlocked(&stream) ? Next::call : Next::fail;
-    ungetc(byte, &stream);
-    return enough(stream) ? Next::call : Next::elsewhere;
+        std::fflush(stdout);
 }
 
 template <class Enough>
@@ -183,7 +170,7 @@ Next look_in(FILE &stream, Enough enough) {
     if (__fpending(&stream) > 0 || in_buffer(stream) > 0 || is_timed_terminal(file))
         return Next::elsewhere;
     if (is_ready(file, Direction::in))
-        return fill(stream, enough);
+        return Next::elsewhere;
     show_question();
     return Next::wait;
 }
@@ -198,8 +185,7 @@ Result take(FILE *stream, Result failed, const void *caller, Enough enough, Call
     sched::Worker *const worker = worker_of_task(caller);
     if (!worker)
         return call();
-    return make(
-        *worker, *stream, Direction::in, failed, [=] { return look_in(*stream, enough); }, call);
+    return make(*worker, *stream, failed, [=] { return look_in(*stream, enough); }, call);
 }
 
 bool is_space(char byte) {
@@ -236,68 +222,6 @@ bool has_words(const FILE &stream, const char *format) {
             ++at;
     }
     return words > 0 && at != end;
-}
-
-// ---- writing
-// -------------------------------------------------------------------------------------
-
-// Is there room, and does libc not write it at once? bytes: null if nobody knows them.
-bool fits(FILE &stream, const char *bytes, std::size_t size) {
-    const char *const at = stream._IO_write_ptr;
-    if (at < stream._IO_write_end) // it is written when the buffer is full
-        return size < static_cast<std::size_t>(stream._IO_write_end - at);
-    return __flbf(&stream) && bytes && at > stream._IO_write_base && at < stream._IO_buf_end &&
-           size < static_cast<std::size_t>(stream._IO_buf_end - at) &&
-           !std::memchr(bytes, '\n', size);
-}
-
-// False: libc's call may block, or does not for long.
-bool is_waited_for(FILE &stream) {
-    const int file = fileno_unlocked(&stream); // none: memory, or functions of the program
-    struct stat facts;
-    return is_blocking(file) && find_facts(file, facts) && !is_on_disk(facts) &&
-           !S_ISDIR(facts.st_mode);
-}
-
-// So many bytes are written at most; SIZE_MAX: nobody knows.
-std::size_t longest(const char *format) {
-    constexpr std::size_t kNumber = 512; // of a double, with 99 digits behind the point
-    std::size_t size = 0;
-    for (const char *at = format; *at; ++at, ++size) {
-        if (*at != '%')
-            continue;
-        int digits = 0;
-        for (; at[1] && std::strchr("0123456789.-+ #hljzt", at[1]) && digits < 3; ++at)
-            digits = at[1] >= '0' && at[1] <= '9' ? digits + 1 : 0;
-        if (digits > 2 || !at[1] || !std::strchr("diouxXcpeEfFgGaA%", at[1]))
-            return SIZE_MAX;
-        ++at;
-        size += kNumber;
-    }
-    return size;
-}
-
-// A file that is ready takes as much as a pipe does at once.
-Next look_out(FILE &stream, std::size_t size) {
-    if (!is_waited_for(stream))
-        return Next::call;
-    if (!is_ready(fileno_unlocked(&stream), Direction::out))
-        return Next::wait;
-    return __fpending(&stream) + size <= PIPE_BUF ? Next::call : Next::elsewhere;
-}
-
-template <class Result, class Call>
-Result give(FILE *stream, const char *bytes, std::size_t size, Result failed, const void *caller,
-            Call call) {
-    if (is_locked_by_caller(*stream))
-        return call();
-    if (const Held held(*stream); held && fits(*stream, bytes, size))
-        return call();
-    sched::Worker *const worker = worker_of_task(caller);
-    if (!worker)
-        return call();
-    return make(
-        *worker, *stream, Direction::out, failed, [=] { return look_out(*stream, size); }, call);
 }
 
 } // namespace
@@ -355,76 +279,6 @@ int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, cons
     return take(
         stream, EOF, caller, [=](const FILE &s) { return has_words(s, format); },
         [&] { return with_copy(arguments, call); });
-}
-
-int putc(int byte, FILE *stream, const void *caller) {
-    const char out = static_cast<char>(byte);
-    return give(stream, &out, 1, EOF, caller, [=] { return bare.putc(byte, stream); });
-}
-
-int fputs(const char *text, FILE *stream, const void *caller) {
-    return give(stream, text, std::strlen(text), EOF, caller,
-                [=] { return bare.fputs(text, stream); });
-}
-
-int puts(const char *text, const void *caller) {
-    return give(stdout, nullptr, std::strlen(text) + 1, EOF, caller,
-                [=] { return bare.puts(text); });
-}
-
-std::size_t fwrite(const void *items, std::size_t size, std::size_t count, FILE *stream,
-                   const void *caller) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(size, count, &bytes))
-        return bare.fwrite(items, size, count, stream);
-    return give(stream, static_cast<const char *>(items), bytes, std::size_t{0}, caller,
-                [=] { return bare.fwrite(items, size, count, stream); });
-}
-
-int fflush(FILE *stream, const void *caller) {
-    if (stream)
-        return __fpending(stream) == 0
-                   ? bare.fflush(stream)
-                   : give(stream, nullptr, 0, EOF, caller, [=] { return bare.fflush(stream); });
-    sched::Worker *const worker = worker_of_task(caller); // all of them
-    const auto call = [] { return bare.fflush(nullptr); };
-    return worker ? function_elsewhere(*worker, CallEnds::by_another, call) : call();
-}
-
-// libc's frees the lock: it is only for what is left then.
-int fclose(FILE *stream, const void *caller) {
-    if (__fpending(stream) == 0)
-        return bare.fclose(stream);
-    const bool is_flushed = libc::fflush(stream, caller) == 0;
-    const int error = errno;
-    if (bare.fclose(stream) != 0)
-        return EOF;
-    errno = error;
-    return is_flushed ? 0 : EOF;
-}
-
-int vfprintf(Print print, FILE *stream, const char *format, va_list arguments, const void *caller) {
-    // How long a text is that may be long shows only when it is made.
-    const auto call = [&] {
-        return with_copy(arguments, [&](va_list copy) {
-            return print.checked < 0 ? bare.vfprintf(stream, format, copy)
-                                     : bare.__vfprintf_chk(stream, print.checked, format, copy);
-        });
-    };
-    if (is_locked_by_caller(*stream))
-        return call();
-    if (const Held held(*stream); held && fits(*stream, nullptr, longest(format)))
-        return call();
-    sched::Worker *const worker = worker_of_task(caller);
-    if (!worker || !is_waited_for(*stream))
-        return call();
-    const int size = with_copy(
-        arguments, [=](va_list copy) { return std::vsnprintf(nullptr, 0, format, copy); });
-    if (size < 0)
-        return call();
-    return make(
-        *worker, *stream, Direction::out, -1,
-        [=] { return look_out(*stream, static_cast<std::size_t>(size)); }, call);
 }
 
 } // namespace sennit::libc

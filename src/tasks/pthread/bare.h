@@ -110,18 +110,6 @@ namespace sennit::pthread {
     X(int, vscanf, (const char *a, va_list b), (a, b))                                             \
     X(int, __isoc99_vscanf, (const char *a, va_list b), (a, b))                                    \
     X(int, __isoc23_vscanf, (const char *a, va_list b), (a, b))                                    \
-    X(int, putc, (int a, FILE *b), (a, b))                                                         \
-    X(int, fputc, (int a, FILE *b), (a, b))                                                        \
-    X(int, putchar, (int a), (a))                                                                  \
-    X(int, fputs, (const char *a, FILE *b), (a, b))                                                \
-    X(int, puts, (const char *a), (a))                                                             \
-    X(std::size_t, fwrite, (const void *a, std::size_t b, std::size_t c, FILE *d), (a, b, c, d))   \
-    X(int, fflush, (FILE * a), (a))                                                                \
-    X(int, fclose, (FILE * a), (a))                                                                \
-    X(int, vfprintf, (FILE * a, const char *b, va_list c), (a, b, c))                              \
-    X(int, __vfprintf_chk, (FILE * a, int b, const char *c, va_list d), (a, b, c, d))              \
-    X(int, vprintf, (const char *a, va_list b), (a, b))                                            \
-    X(int, __vprintf_chk, (int a, const char *b, va_list c), (a, b, c))                            \
     X(int, getaddrinfo, (const char *a, const char *b, const addrinfo *c, addrinfo **d),           \
       (a, b, c, d))                                                                                \
     X(int, getnameinfo,                                                                            \

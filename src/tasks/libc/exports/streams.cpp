@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a FILE, commands and names of hosts, as programs find them. Functions with `...` become
-// those with a va_list, which libc's do, too.
+// Calls that read from a FILE, commands and names of hosts, as programs find them. Functions with
+// `...` become those with a va_list, which libc's do, too.
 #include "tasks/libc/exports/interpose.h"
 
 #include <cstdarg>
@@ -15,16 +15,6 @@ INTERPOSE(ssize_t, __getdelim, (char **line, std::size_t *size, int delimiter, F
           size, delimiter, stream)
 INTERPOSE(std::size_t, fread, (void *items, std::size_t size, std::size_t count, FILE *stream),
           items, size, count, stream)
-INTERPOSE(int, putc, (int byte, FILE *stream), byte, stream)
-INTERPOSE(int, fputc, (int byte, FILE *stream), byte, stream)
-INTERPOSE(int, putchar, (int byte), byte)
-INTERPOSE(int, fputs, (const char *text, FILE *stream), text, stream)
-INTERPOSE(int, puts, (const char *text), text)
-INTERPOSE(std::size_t, fwrite,
-          (const void *items, std::size_t size, std::size_t count, FILE *stream), items, size,
-          count, stream)
-INTERPOSE(int, fflush, (FILE * stream), stream)
-INTERPOSE(int, fclose, (FILE * stream), stream)
 INTERPOSE(int, system, (const char *command), command)
 INTERPOSE(int, pclose, (FILE * stream), stream)
 
@@ -95,41 +85,3 @@ INTERPOSE_CHECKED(std::size_t, __fread_chk,
 INTERPOSE_SCAN(, gnu)
 INTERPOSE_SCAN(__isoc99_, c99)
 INTERPOSE_SCAN(__isoc23_, c23)
-
-INTERPOSE_AS(int, vfprintf, (FILE * stream, const char *format, va_list arguments),
-             (stream, format, arguments), libc::vfprintf({}, stream, format, arguments, CALLER))
-INTERPOSE_AS(int, vprintf, (const char *format, va_list arguments), (format, arguments),
-             libc::vfprintf({}, stdout, format, arguments, CALLER))
-INTERPOSE_AS(int, __vfprintf_chk, (FILE * stream, int flag, const char *format, va_list arguments),
-             (stream, flag, format, arguments),
-             libc::vfprintf({flag}, stream, format, arguments, CALLER))
-INTERPOSE_AS(int, __vprintf_chk, (int flag, const char *format, va_list arguments),
-             (flag, format, arguments), libc::vfprintf({flag}, stdout, format, arguments, CALLER))
-
-// ours: the runtime's own, which goes to libc at once.
-#define PRINT(name, parameters, format, stream, checked, bare_call)                                \
-    extern "C" SENNIT_EXPORT int interposed_##name parameters __asm__(#name);                      \
-    int interposed_##name parameters {                                                             \
-        va_list arguments;                                                                         \
-        va_start(arguments, format);                                                               \
-        const int written = SENNIT_LIKELY(!libc::in_task())                                        \
-                                ? bare_call                                                        \
-                                : libc::vfprintf({checked}, stream, format, arguments, CALLER);    \
-        va_end(arguments);                                                                         \
-        return written;                                                                            \
-    }                                                                                              \
-    extern "C" [[gnu::visibility("hidden")]] int __wrap_##name parameters;                         \
-    int __wrap_##name parameters {                                                                 \
-        va_list arguments;                                                                         \
-        va_start(arguments, format);                                                               \
-        const int written = bare_call;                                                             \
-        va_end(arguments);                                                                         \
-        return written;                                                                            \
-    }
-PRINT(fprintf, (FILE * stream, const char *format, ...), format, stream, -1,
-      bare.vfprintf(stream, format, arguments))
-PRINT(printf, (const char *format, ...), format, stdout, -1, bare.vprintf(format, arguments))
-PRINT(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), format, stream, flag,
-      bare.__vfprintf_chk(stream, flag, format, arguments))
-PRINT(__printf_chk, (int flag, const char *format, ...), format, stdout, flag,
-      bare.__vprintf_chk(flag, format, arguments))
