@@ -10,9 +10,11 @@ usage: wrong_arguments.py --sennit SENNIT --program PROGRAM --mpi mpich|openmpi 
 
 import argparse
 import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 RANKS = "3"
 # What bare MPI does not survive, and one after which it is not right either: its root alone finds the error, and the
@@ -29,14 +31,18 @@ WAYS = {"mpich": ["return", "handler", "tasks"], # its handlers must return
 ROW = re.compile(r"^\w+ \w+ \d+:(?: \| -?\d+ \d+ \d+)+$", re.MULTILINE)
 
 
-def rows(line, settings):
+def rows(line, words, left_out, settings):
     """What rank 0 prints, or None."""
-    run = subprocess.run(line, env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                         timeout=150)
-    found = ROW.findall(run.stdout)
-    if run.returncode == 0 and found and "\nend\n" in run.stdout:
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "rows"
+        line = [*line, *words, str(file), *left_out]
+        run = subprocess.run(line, env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             timeout=150)
+        printed = file.read_text(encoding="utf-8") if file.exists() else ""
+    found = ROW.findall(printed)
+    if run.returncode == 0 and found and printed.endswith("\nend\n"):
         return found
-    print(f"{' '.join(line)}: code {run.returncode}\n{run.stdout[-1000:]}\n{run.stderr[-2000:]}")
+    print(f"{' '.join(line)}: code {run.returncode}\n{printed[-1000:]}\n{run.stdout[-2000:]}")
     return None
 
 
@@ -52,9 +58,9 @@ def main():
     wrong = 0
     for way in WAYS[options.mpi]:
         alone = "return" if way == "tasks" else way
-        bare = rows([options.exec, "-n", RANKS, options.program, alone, "alone", *left_out], root)
-        ours = rows([options.sennit, "run", "--mpi", options.mpi, "-n", RANKS, "--threads", "1", options.program, way,
-                     "checked", *left_out], {"SENNIT_DOORBELLS": "on"})
+        bare = rows([options.exec, "-n", RANKS, options.program], [alone, "alone"], left_out, root)
+        ours = rows([options.sennit, "run", "--mpi", options.mpi, "-n", RANKS, "--threads", "1", options.program],
+                    [way, "checked"], left_out, {"SENNIT_DOORBELLS": "on"})
         if bare is None or ours is None:
             wrong += 1
             continue
