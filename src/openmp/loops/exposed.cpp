@@ -132,7 +132,7 @@ bool begin_exposed(Loop &loop, LoopHistory &history, std::uint64_t count,
                    const LoopSchedule &schedule, const Member &member) {
     const bool guided = schedule.kind == Sched::guided;
     if ((schedule.kind != Sched::dynamic && !guided) || schedule.monotonic || schedule.ordered ||
-        schedule.lent || schedule.multiple > 1 || count == 0)
+        schedule.lent || schedule.multiple > 1 || count == 0 || loops_ascend())
         return false;
     loop.describe(count, schedule);
     const Team &team = *member.team;

@@ -189,15 +189,31 @@ constexpr Whole kWhole;
 constexpr Guided kGuided;
 constexpr Trapezoid kTrapezoid;
 
-Planner *g_planner = nullptr;
+// Relaxed, for what a planner points to is there from the start. A loop takes its plan once.
+constinit std::atomic<Planner *> g_planner{nullptr};
+
+template <class P>
+const Plan *leaving_or(const P &plan) {
+    static constexpr Leaving<P> leaving;
+    return SENNIT_LIKELY(!sched::shares_cores()) ? static_cast<const Plan *>(&plan) : &leaving;
+}
 
 // The plan's own type is known here. So the call can be inlined.
 template <class P>
 void begin(const P &plan, Loop &loop, int threads) {
-    static constexpr Leaving<P> leaving;
-    loop.plan = SENNIT_LIKELY(!sched::shares_cores()) ? static_cast<const Plan *>(&plan) : &leaving;
+    loop.plan = leaving_or(plan);
     plan.begin(loop, threads);
 }
+
+// Of the schedules, `dynamic` alone lets pieces descend: by stealing. All others are as they are.
+class Ascending final : public Planner {
+  public:
+    const Plan *plan_for(const LoopSchedule &schedule, std::uint64_t, int threads) override {
+        return schedule.kind == Sched::dynamic && threads > 1 ? leaving_or(kCounter) : nullptr;
+    }
+};
+
+constinit Ascending g_ascending;
 
 void begin_as_scheduled(Loop &loop, const LoopSchedule &schedule, int threads) {
     switch (schedule.kind) {
@@ -230,8 +246,9 @@ void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, i
     loop.describe(count, schedule);
     if (SENNIT_UNLIKELY(schedule.lent != nullptr))
         return schedule.lent->begin(loop, threads);
-    if (SENNIT_UNLIKELY(g_planner != nullptr))
-        if (const Plan *plan = g_planner->plan_for(schedule, count, threads)) {
+    if (Planner *const planner = g_planner.load(std::memory_order_relaxed);
+        SENNIT_UNLIKELY(planner != nullptr))
+        if (const Plan *plan = planner->plan_for(schedule, count, threads)) {
             loop.plan = plan;
             return plan->begin(loop, threads);
         }
@@ -239,7 +256,14 @@ void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, i
 }
 
 void set_planner(Planner *planner) {
-    g_planner = planner;
+    g_planner.store(planner, std::memory_order_relaxed);
+}
+
+void let_loops_ascend() {
+    set_planner(&g_ascending);
+}
+bool loops_ascend() {
+    return g_planner.load(std::memory_order_relaxed) == &g_ascending;
 }
 
 } // namespace sennit::omp

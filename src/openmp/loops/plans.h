@@ -140,6 +140,11 @@ class Planner {
   protected:
     ~Planner() = default;
 };
-void set_planner(Planner *planner); // before there are threads, or while no loop begins
+void set_planner(Planner *planner);
+
+// From now on each thread's pieces ascend in every loop that begins, whatever its schedule leaves
+// open: as if the program said `monotonic`.
+void let_loops_ascend();
+bool loops_ascend();
 
 } // namespace sennit::omp

@@ -179,6 +179,7 @@ void see_loaded_objects() {
     pthread::observe_affinity(omp::note_own_binding);
     libc::note_processors();
     see_loaded_objects();
+    runtime::keep_order_of_loops();
     runtime::stand_in_for_replaced();
     runtime::g_process.loaded = true;
 }
@@ -197,6 +198,7 @@ void see_loaded_objects() {
 extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void __gmon_start__() {
     if (sennit::runtime::g_process.loaded) {
         sennit::see_loaded_objects();
+        sennit::runtime::keep_order_of_loops_in(__builtin_return_address(0));
         sennit::runtime::stand_in_if_replaced(__builtin_return_address(0));
     }
 #if !SENNIT_ASAN && !SENNIT_TSAN

@@ -26,9 +26,10 @@ struct Process {
     // Where others see how the threads spend their time, if they do not see it there.
     node::Board times_board;
     node::BoardSlot *times_slot = nullptr;
-    PollingServices services; // of nanos6.h
-    bool loading = false;     // load() has been called
-    bool loaded = false;      // load() has returned
+    PollingServices services;       // of nanos6.h
+    bool loops_order_given = false; // KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE says it
+    bool loading = false;           // load() has been called
+    bool loaded = false;            // load() has returned
 };
 // The ticker's thread looks at it until the process is gone.
 inline constinit Everlasting<Process> g_everlasting_process;
@@ -59,6 +60,15 @@ void statistics_setup();
 void stand_in_for_replaced();
 // The object that `code` is in has been loaded, and nobody has looked for its functions yet.
 void stand_in_if_replaced(const void *code);
+
+// Libraries that work only if each thread's iterations of a loop ascend, though the schedule does
+// not say so. For them loops are as if it did. (loop_order.cpp)
+
+// Of all that is loaded; once, when this library is. KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE decides
+// if it is set.
+void keep_order_of_loops();
+// The object that `code` is in has been loaded later.
+void keep_order_of_loops_in(const void *code);
 
 // A program without MPI: in a pool of programs that share cores (SENNIT_POOL), and as a rank fiber
 // (src/ranks/fibers).
