@@ -5,10 +5,13 @@
  *     -Wl,-rpath,{bin}/{api} -lpthread
  * run: omp.{program}.{api}.{compiler}.t{threads} api=cuda|hip threads=1|4
  *     exe={bin}/{compiler}/{program}.{api} run='{sennit} run {exe}' LD_LIBRARY_PATH=
+ * run: omp.{program}.still.{compiler} compiler=gcc threads=1 SENNIT_HANG=abort SENNIT_HANG_GRACE=1
+ *     exe={bin}/{compiler}/{program}.cuda run='{sennit} run {exe}' LD_LIBRARY_PATH=
+ *     fail='nothing has moved' -- still
  * docs/user/openmp.md, "CUDA and HIP": tasks that wait for streams, events, a device or copies are
  * suspended. What a kernel waits for is done by a task that begins later, so on one thread a call
  * that blocks never returns. Results, errors, the last error and the current device are those of
- * the API. */
+ * the API. A device that computes for long is not taken for a hang. */
 #include "accelerator.h"
 #include "check.h"
 #include "libc_calls.h"
@@ -285,12 +288,30 @@ static void wait_for_many(void) {
     }
 }
 
-int main(void) {
+static void *let_go_late(void *none) {
+    sleep(2);
+    let_go();
+    return none;
+}
+static void wait_for_long(void) {
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, let_go_late, NULL), 0);
+    wait_now = for_stream;
+    one_after_the_other(wait_and_check, nothing);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
+int main(int argc, char **argv) {
+    (void)argv;
     CHECK_EQ(CALL(StreamCreate)(&stream), success);
     CHECK_EQ(CALL(EventCreateWithFlags)(&event, 2), success);
     CHECK_EQ(CALL(Malloc)((void **)&on_device, large), success);
     CHECK_EQ(CALL(Malloc)((void **)&also_on_device, large), success);
     CHECK_EQ(CALL(HostAlloc)((void **)&pinned, large, 0), success);
+    if (argc > 1) {
+        wait_for_long();
+        return 0;
+    }
     for (size_t i = 0; i < sizeof waits / sizeof *waits; ++i) {
         wait_now = waits[i];
         beside_a_thread(wait_and_check); /* outside of tasks */

@@ -298,7 +298,8 @@ bool is_the_programs(const char *path) {
 }
 
 bool is_on_file(const char *call) {
-    return std::string_view(call).starts_with("MPI_File_");
+    const std::string_view name(call);
+    return name.starts_with("MPI_File_") || name.starts_with("cuda") || name.starts_with("hip");
 }
 
 // A generalized request.

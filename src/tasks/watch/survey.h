@@ -80,7 +80,7 @@ struct Regions {
 // What names mean: which calls and files are MPI's or a compiler's, those above know.
 
 struct CallNames {
-    bool (*is_on_file)(const char *call); // it reads or writes a file, so it may take long
+    bool (*is_on_file)(const char *call); // of a file or another device, so it may take long
     bool (*ends_by_program)(
         const char *call); // what it has begun is complete when the program says so
     // Is a loaded file a library between a task and its wait, which calls back into none of the
