@@ -382,7 +382,7 @@ def test_a_rank_started_by_the_other_mpi_is_refused():
 def test_doctor_says_what_would_happen():
     with Running([SENNIT, "doctor", RANKS]) as job:
         out, _ = check(job.finish(), 0, job)
-    for words in ("complete", f"libsennit-{MPI}.so", f"mpiexec.{MPI}", "would set", "and start"):
+    for words in ("complete", "tasks       none: it has no OpenMP",  f"libsennit-{MPI}.so", f"mpiexec.{MPI}", "would set", "and start"):
         assert words in out, out
 
 

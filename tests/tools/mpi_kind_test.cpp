@@ -46,7 +46,8 @@ TEST(MpiLibrary, OtherNamesAreNoMpi) {
 }
 
 TEST(OpenMpRuntime, IsKnownByItsExactName) {
-    for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so", "libomp.so"})
+    for (const char *name :
+         {"libgomp.so.1", "libomp.so.5", "libiomp5.so", "libomp.so", "libsennit-omp.so"})
         EXPECT_NE(classify_openmp_library(name), nullptr) << name;
     for (const char *name : {"libgomp-a34b3233.so.1.0.0", "libgomp-98b21ff3.so.1", "libomp-7.so.5"})
         EXPECT_NE(classify_openmp_library(name), nullptr) << name; // as Python's wheels call them

@@ -210,6 +210,7 @@ TEST(Program, WhatItLoadsLaterIsNotKnown) {
         EXPECT_FALSE(found.uses_mpi_or_openmp());
     }
     EXPECT_FALSE(inspect_program({program("plain")}, {}).brings_more);
+    EXPECT_FALSE(inspect_program({program("plain")}, {}).makes_tasks);
 }
 
 TEST(Program, WhatIsNeitherProgramNorScriptIsRefused) {

@@ -39,6 +39,10 @@ constexpr std::string_view bringers[] = {
     "dlopen", "dlmopen", "execv", "execve",      "execvp",       "execvpe", "execl",   "execle",
     "execlp", "fexecve", "popen", "posix_spawn", "posix_spawnp", "system",  "execveat"};
 
+// What compilers call for task and taskloop: libgomp's and libomp's.
+constexpr std::string_view task_makers[] = {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull",
+                                            "__kmpc_omp_task_alloc"};
+
 // The first call into a sanitizer that allots memory at fixed addresses.
 constexpr std::string_view sanitizer_starts[] = {"__asan_init", "__hwasan_init", "__msan_init",
                                                  "__tsan_init"};
@@ -144,14 +148,14 @@ class NativeReader {
     bool read_imports() {
         if (!dynamic_segment_)
             return true;
-        image_.brings_more = true;
+        image_.brings_more = image_.makes_tasks = true;
         for (unsigned i = 0; i < header_.e_shnum; ++i) {
             const auto section =
                 file_.read<Elf64_Shdr>(header_.e_shoff + std::uint64_t{i} * sizeof(Elf64_Shdr));
             if (!section)
                 return false;
             if (section->sh_type == SHT_DYNSYM) {
-                image_.brings_more = false;
+                image_.brings_more = image_.makes_tasks = false;
                 return read_symbols(*section);
             }
         }
@@ -172,6 +176,7 @@ class NativeReader {
             image_.brings_more |= symbol->st_shndx == SHN_UNDEF && is_in(bringers, name);
             image_.spawns_several |=
                 symbol->st_shndx == SHN_UNDEF && std::strstr(name, spawning_several) != nullptr;
+            image_.makes_tasks |= symbol->st_shndx == SHN_UNDEF && is_in(task_makers, name);
             image_.sanitized |= is_in(sanitizer_starts, name);
             if (symbol->st_shndx != SHN_UNDEF && is_in(mpi_marks, name))
                 image_.mpi_marks.emplace_back(name);

@@ -29,6 +29,7 @@ struct ElfImage {
     bool position_independent_program = false;
     bool brings_more = false;    // imports what loads libraries or starts programs: dlopen, execve
     bool spawns_several = false; // imports MPI_Comm_spawn_multiple, by any of its names
+    bool makes_tasks = false;    // imports what creates tasks of OpenMP
     bool sanitized = false;      // calls the start of AddressSanitizer or a relative of it
     std::vector<std::string> mpi_marks; // what it defines of those of mpi_kind.h
     std::string soname;

@@ -18,6 +18,21 @@ namespace {
 constexpr const char *openmp_names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so",
                                         "libsennit-omp.so"};
 
+// What a build may leave out: cmake/SennitInstall.cmake.
+struct OptionalPart {
+    const char *words;
+    std::vector<const char *> files; // in library_folder()
+};
+
+std::vector<OptionalPart> optional_parts() {
+    return {
+        {"run --virtual", {"sennit-stub", "sennit-loader", "sennit-python", "libsennit-rank.so"}},
+        {"simulate", {"sennit-simulate"}},
+        {"cc", {"libsennit-pass.so", "libsennit-pass.a"}},
+        {"simulate --network simgrid", {"sennit-simgrid"}},
+        {"report --otf2", {"sennit-otf2"}}};
+}
+
 } // namespace
 
 std::string own_executable() {
@@ -69,6 +84,20 @@ std::string Installation::worlds_library(MpiKind kind) const {
 
 std::string Installation::accelerator_library(const Accelerator &accelerator) const {
     return fmt::format("{}/libsennit-{}.so", library_folder(), accelerator.word);
+}
+
+std::vector<Installation::Part> Installation::parts() const {
+    std::vector<Part> result;
+    for (const OptionalPart &part : optional_parts()) {
+        result.push_back({part.words, part.files.size(), {}});
+        for (const char *const file : part.files) {
+            const std::string path = library_folder() + "/" + file;
+            std::error_code ignored;
+            if (!fs::is_regular_file(path, ignored))
+                result.back().missing.push_back(path);
+        }
+    }
+    return result;
 }
 
 std::vector<std::string> Installation::missing_files(const MpiKind *kind) const {

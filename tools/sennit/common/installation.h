@@ -28,6 +28,15 @@ class Installation {
     std::string worlds_library(MpiKind kind) const;  // SENNIT_WORLDS: addons/worlds
     std::string accelerator_library(const Accelerator &accelerator) const; // addons/accelerators
 
+    // What a build may leave out, by the words that it is for, and those of its files that are not
+    // here. An installation that was made without it has none of them.
+    struct Part {
+        std::string words;
+        std::size_t files;
+        std::vector<std::string> missing;
+    };
+    std::vector<Part> parts() const;
+
     // Every file that a run with this MPI (or with none) needs and that is absent.
     std::vector<std::string> missing_files(const MpiKind *kind) const;
 

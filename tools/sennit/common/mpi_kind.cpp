@@ -37,6 +37,7 @@ constexpr OpenMpRuntime openmp_runtimes[] = {
     {"libomp.so.5", "LLVM's (__kmpc_*)"},
     {"libomp.so", "LLVM's (__kmpc_*)"},
     {"libiomp5.so", "LLVM's (__kmpc_*), by Intel's name"},
+    {"libsennit-omp.so", "either ABI, by Sennit's own name"}, // programs that call sennit.h link it
 };
 
 constexpr Accelerator accelerators[] = {

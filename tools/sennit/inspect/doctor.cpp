@@ -50,6 +50,21 @@ std::string describe_job() {
                        job->world_size ? std::to_string(*job->world_size) : "?", job->launcher);
 }
 
+// What a build may leave out; the files that are missing of what it has are added to `missing`.
+std::string describe_parts(const Installation &installation, std::vector<std::string> &missing) {
+    std::vector<std::string> here, left_out;
+    for (const Installation::Part &part : installation.parts()) {
+        if (part.missing.size() == part.files) {
+            left_out.push_back(part.words);
+            continue;
+        }
+        here.push_back(part.words);
+        missing.insert(missing.end(), part.missing.begin(), part.missing.end());
+    }
+    return fmt::format("{}{}{}", fmt::join(here, ", "),
+                       left_out.empty() ? "" : "; left out: ", fmt::join(left_out, ", "));
+}
+
 bool report_installation(const Installation &installation) {
     say("home", fmt::format("{} ({})", installation.home(),
                             std::getenv("SENNIT_HOME") ? "SENNIT_HOME says so"
@@ -58,8 +73,10 @@ bool report_installation(const Installation &installation) {
     for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi})
         if (access(installation.mpi_library(kind).c_str(), R_OK) != 0)
             missing.push_back(installation.mpi_library(kind));
+    const std::string parts = describe_parts(installation, missing);
     say("libraries",
         missing.empty() ? "complete" : fmt::format("MISSING: {}", fmt::join(missing, ", ")));
+    say("parts", parts);
     say("processors", describe_processors());
     for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi}) {
         std::string found;
@@ -145,10 +162,23 @@ void report_places(const Plan &plan, const JobSpec &spec) {
         say("", fmt::format("and {} more", ranks - static_cast<int>(lines.size())));
 }
 
+// What Sennit changes for the program, as far as its file tells.
+std::string describe_tasks(const Plan &plan) {
+    if (plan.only_watched || (plan.program.openmp_libraries.empty() && !plan.program.brings_more))
+        return "none: it has no OpenMP";
+    if (!plan.program.makes_tasks)
+        return plan.program.brings_more ? later
+                                        : "none are created: loops and other constructs run on "
+                                          "Sennit's OpenMP runtime, calls of MPI are bare";
+    return plan.mpi ? "one that waits in MPI is suspended, and its thread runs other tasks"
+                    : "run on Sennit's OpenMP runtime";
+}
+
 bool report_plan(const JobSpec &spec, const Installation &installation) {
     Plan plan = make_plan(spec, installation, read_environment);
     fmt::print("{}\n", shell_words(spec.command));
     report_program(plan.program);
+    say("tasks", describe_tasks(plan));
     for (const std::string &note : plan.notes)
         say("note", note);
     if (plan.warning)

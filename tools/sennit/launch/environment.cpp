@@ -280,7 +280,7 @@ void note_what_is_missing(Plan &plan) {
     if (plan.mpi)
         return;
     std::string text = "no MPI is seen in it: tasks that wait in MPI are suspended only if --mpi "
-                       "mpich or --mpi openmpi names it";
+                       "mpich, openmpi or mpiabi names it";
     if (program.starts_ranks)
         plan.warning = fmt::format("'{}' starts ranks, {}", program.path, text);
     else if (program.brings_more)

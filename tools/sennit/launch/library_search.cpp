@@ -136,6 +136,8 @@ class Search {
         ElfImage image;
         find(library, image, by);
         library.brings_more = image.brings_more;
+        library.makes_tasks = image.makes_tasks;
+        library.spawns_several = image.spawns_several;
         library.mpi = mpi_of(name, image);
         found_.push_back(library);
         if (library.path.empty())

@@ -20,6 +20,8 @@ struct LoadedLibrary {
     std::string needed_by;
     bool found_by_rpath = false;                  // DT_RPATH decided, LD_LIBRARY_PATH had no say
     bool brings_more = false;                     // see ElfImage
+    bool makes_tasks = false;                     // likewise
+    bool spawns_several = false;                  // likewise
     std::optional<MpiLibrary> mpi = std::nullopt; // by its name, else by what it defines
 };
 

@@ -123,6 +123,7 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
     program.openmp_libraries.clear();
     program.brings_more |= image.brings_more;
     program.spawns_several = image.spawns_several;
+    program.makes_tasks = image.makes_tasks;
     for (const LoadedLibrary &library : program.libraries) {
         const auto &mpi = library.mpi;
         const auto *runtime = classify_openmp_library(library.name);
@@ -131,6 +132,8 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
         if (runtime)
             program.openmp_libraries.push_back({runtime, library});
         program.brings_more |= library.brings_more && !mpi && !runtime;
+        program.spawns_several |= library.spawns_several && !mpi && !runtime;
+        program.makes_tasks |= library.makes_tasks && !mpi && !runtime;
     }
     // A library between a program and its MPI may define MPI's functions, and none of the marks.
     const auto is_of_no_kind = [](const MpiUse &use) {

@@ -33,7 +33,8 @@ struct Program {
     std::vector<std::string> way; // how `path` leads there, for people, a sentence each
     bool script = false;
     bool brings_more = false;    // it may load libraries or start programs that nobody sees here
-    bool spawns_several = false; // `file` calls MPI_Comm_spawn_multiple
+    bool spawns_several = false; // it, or a library of it, calls MPI_Comm_spawn_multiple
+    bool makes_tasks = false;    // it, or a library of it, calls what creates tasks of OpenMP
     bool starts_ranks = false;   // there is an mpiexec in it
     std::string starts_ranks_by; // the line where
     std::string warning;         // what it starts and Sennit does not get into; empty: nothing
