@@ -59,6 +59,18 @@ def is_ours(runtime):
     return os.path.basename(os.path.realpath(runtime)) == "libsennit-omp.so"
 
 
+def test_a_stock_runtime_that_is_first_in_the_path():
+    with tempfile.TemporaryDirectory() as folder:
+        stock = shutil.copy(libgomp(), os.path.join(folder, "libgomp.so.1"))
+        program = os.path.join(folder, "program")
+        subprocess.run([GCC, "-fopenmp", "-DPROGRAM", SOURCE, "-o", program], check=True)
+        first = {"LD_LIBRARY_PATH": folder}
+        bare = subprocess.run([program], check=True, capture_output=True, text=True, env={**os.environ, **first})
+        assert os.path.samefile(bare.stdout.strip(), stock), bare.stdout
+        for command in (["exec"], ["run"]):
+            assert is_ours(output_of(*command, program, **first)), command
+
+
 def test_a_program_with_a_copy_of_its_own():
     with tempfile.TemporaryDirectory() as folder:
         copy_libgomp(folder)
