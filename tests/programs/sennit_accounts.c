@@ -76,6 +76,29 @@ static void tasks_that_run_later(void) {
     check_and_close("tasks");
 }
 
+/* Tasks with dependences, which others release: a task works for the account that it was created
+ * for, not for that of the task before it (paper openmp-in-charm, 7). */
+static void tasks_in_order(void) {
+    int step[accounts] = {0}, last = 0;
+    open_all();
+#pragma omp parallel
+#pragma omp single
+    for (int k = 0; k < tasks; ++k)
+        for (int i = 0; i < accounts; ++i) {
+            CHECK_EQ(switch_to(number[i]), 0);
+            const int link = k % 2; /* to the task before, of another account */
+#pragma omp task firstprivate(i, k) shared(step, last) depend(inout : step[i])                     \
+    depend(iterator(j = 0 : link), inout : last)
+            {
+                CHECK_EQ(step[i], k);
+                work(i, (1u << i) * 100 * unit);
+                step[i] = k + 1;
+            }
+            CHECK_EQ(switch_to(0), number[i]);
+        }
+    check_and_close("tasks with dependences");
+}
+
 /* All threads of a region, and of one in it; barriers are nobody's. */
 static void regions(void) {
     open_all();
@@ -171,6 +194,7 @@ static void make_threads(void) {
 int main(void) {
     make_threads();
     tasks_that_run_later();
+    tasks_in_order();
     regions();
     threads_and_nesting();
     closed_accounts();
