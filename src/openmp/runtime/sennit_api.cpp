@@ -48,6 +48,13 @@ int check_self(sennit_task *handle) {
     return worker->task == &task_of(handle) ? SENNIT_SUCCESS : SENNIT_ERR_NOT_SELF;
 }
 
+// May others run while the worker's implicit task waits: tasks of its team, or where threads are
+// split those that are parked here, at a barrier that has opened, say?
+bool others_may_run(const sched::Worker &worker) {
+    const auto &team = static_cast<const omp::Team &>(*worker.slot->group);
+    return (team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent()) || team.threads;
+}
+
 struct WakeTimer : poll::Timer {
     sched::WaitCell cell;
 };
@@ -88,10 +95,7 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     const sched::Worker *worker = worker_in_task();
     if (!worker)
         return 0;
-    if (worker->task->is_explicit())
-        return 1;
-    const sched::Group &team = *worker->slot->group;
-    return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
+    return worker->task->is_explicit() || others_may_run(*worker);
 }
 
 SENNIT_EXPORT int sennit_call_begins(int notice) {
@@ -102,8 +106,7 @@ SENNIT_EXPORT int sennit_call_begins(int notice) {
     if (task.is_explicit()) {
         if (notice == SENNIT_NOTICE_SEND)
             task::note_send(task);
-    } else if (const sched::Group &team = *worker->slot->group;
-               !team.has_tasks.load(std::memory_order_relaxed) || team.quiescent()) {
+    } else if (!others_may_run(*worker)) {
         return 0;
     }
     return !task::may_block(*worker);
