@@ -28,9 +28,11 @@ static MPI_Request received(int *value) {
     int over = 0;
     MPI_Irecv(value, 1, MPI_INT, previous(), 1, MPI_COMM_WORLD, &request);
     MPI_Send(&rank, 1, MPI_INT, next(), 1, MPI_COMM_WORLD);
-    while (!over)
+    for (;; sched_yield()) {
         MPI_Request_get_status(request, &over, MPI_STATUS_IGNORE);
-    return request;
+        if (over)
+            return request;
+    }
 }
 
 /* How a callback behaves is known once it has been called. */
@@ -49,7 +51,7 @@ static void at_once(void) {
     MPI_Request requests[2];
     void *data[2] = {&called, &called};
     learn();
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 4; ++round) {
         requests[0] = received(&values[0]);
         CHECK(MPIX_Detach(requests, count, &called) == MPI_SUCCESS);
         CHECK(called == ++wanted && requests[0] == MPI_REQUEST_NULL && values[0] == previous());
