@@ -132,6 +132,7 @@ def test_ranks_in_cxx_have_objects_of_their_own():
             for code, one in enumerate(ranks):
                 said, _ = one.communicate(timeout=harness.LIMIT)
                 assert one.returncode == code and said.startswith("rank in C++, process "), (compiler, code, one.returncode, said)
+            check_folder_is_gone("cxx")
 
 
 def do_not_randomize():
