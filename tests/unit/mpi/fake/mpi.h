@@ -71,6 +71,7 @@ int MPI_Group_size(MPI_Group group, int *size);
 int MPI_Group_translate_ranks(MPI_Group from, int count, const int ranks[], MPI_Group to,
                               int found[]);
 int MPI_Initialized(int *flag);
+int MPI_Finalized(int *flag);
 int MPI_Iprobe(int peer, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request);
