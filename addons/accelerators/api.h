@@ -45,6 +45,7 @@ inline constexpr int kNotReady = 600;
 inline constexpr int kNotSupported = 801;
 
 inline constexpr unsigned kDisableTiming = 2; // of an event
+inline constexpr int kCaptureRelaxed = 2;     // enum cudaStreamCaptureMode
 
 // enum cudaMemcpyKind
 enum CopyKind : int { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kByAddress };

@@ -27,6 +27,7 @@
 #include <csignal>
 #include <cstring>
 #include <pthread.h>
+#include <sched.h>
 
 namespace sennit::accelerators {
 namespace {
@@ -48,13 +49,26 @@ void *make_call(void *given) {
     return nullptr;
 }
 
+// As the process was started: a worker may have bound itself since, and a thread that waits for the
+// device may spin.
+struct Processors {
+    cpu_set_t set{};
+    bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+};
+const Processors g_processors;
+
 bool begin_thread(AcceleratorWait &wait) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (g_processors.known)
+        pthread_attr_setaffinity_np(&attributes, sizeof g_processors.set, &g_processors.set);
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); // the program's signals are its threads'
     pthread_t thread;
-    const bool begun = pthread_create(&thread, nullptr, make_call, &wait) == 0;
+    const bool begun = pthread_create(&thread, &attributes, make_call, &wait) == 0;
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (begun)
         pthread_detach(thread);
@@ -128,10 +142,14 @@ struct Copied {
 
     Copied(const void *to, const void *from, std::size_t bytes, int kind)
         : to(to), from(from), bytes(bytes), kind(kind) {}
-    explicit Copied(const Copy3D &copy)
-        : Copied(copy.to_array ? nullptr : copy.to.start,
-                 copy.from_array ? nullptr : copy.from.start,
-                 copy.extent.x * copy.extent.y * copy.extent.z, copy.kind) {}
+    explicit Copied(const Copy3D *copy) : Copied(nullptr, nullptr, 0, kHostToHost) {
+        if (!copy)
+            return; // the bare call says so
+        to = copy->to_array ? nullptr : copy->to.start;
+        from = copy->from_array ? nullptr : copy->from.start;
+        bytes = copy->extent.x * copy->extent.y * copy->extent.z;
+        kind = copy->kind;
+    }
 
     // Its end in the host's memory; null: both are there, or none is. Such a copy does not wait, or
     // nothing says that it does.

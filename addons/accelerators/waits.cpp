@@ -48,6 +48,11 @@ constinit const std::int32_t *g_teams_with_tasks = &kNobodyHasLooked;
 
 namespace {
 
+bool is_of_program() {
+    sennit_task *task = nullptr;
+    return sennit_task_self(&task) == SENNIT_SUCCESS;
+}
+
 // The calling thread's current device for some calls. A thread of the program has its own again
 // afterwards. The ticker keeps the last one: to choose a device may start it, and nobody wants the
 // ticker's first one started.
@@ -55,8 +60,7 @@ class AtDevice {
   public:
     AtDevice() = default;
     ~AtDevice() {
-        sennit_task *task = nullptr;
-        if (before_ >= 0 && sennit_task_self(&task) == SENNIT_SUCCESS)
+        if (before_ >= 0 && is_of_program())
             set_current_device(before_);
     }
     AtDevice(const AtDevice &) = delete;
@@ -70,6 +74,25 @@ class AtDevice {
 
   private:
     int before_ = -1; // no device was chosen
+};
+
+// A question for an event would break a graph that is being captured, by this thread or, in the
+// usual mode, by any. In this mode it does not (CUDA 10.1 and later).
+class BesideCaptures {
+  public:
+    BesideCaptures() { exchange(); }
+    ~BesideCaptures() { exchange(); }
+    BesideCaptures(const BesideCaptures &) = delete;
+    BesideCaptures &operator=(const BesideCaptures &) = delete;
+
+  private:
+    void exchange() {
+        static const auto call = reinterpret_cast<int (*)(int *)>(
+            interpose::find_next(SENNIT_CALL_TEXT(ThreadExchangeStreamCaptureMode)));
+        if (call)
+            call(&mode_);
+    }
+    int mode_ = kCaptureRelaxed; // then the thread's own
 };
 
 // The tasks that wait. One for the process; the service takes the list as it is, and puts back what
@@ -118,12 +141,16 @@ bool Waits::has_ended(AcceleratorWait &wait, AtDevice &at) {
     if (!wait.event)
         return is_over(wait);
     at.be(wait.device);
+    const BesideCaptures beside;
     wait.result = quietly([&] { return SENNIT_BARE_CALL(EventQuery, Event)(wait.event); });
     return wait.result != kNotReady;
 }
 
-// By one thread at a time. Older waits are asked for before newer ones every other time.
+// By one thread at a time. Older waits are asked for before newer ones every other time. An error
+// that the program has not asked for yet stays on its thread: then the ticker looks.
 int Waits::serve() {
+    if (is_of_program() && SENNIT_BARE_CALL(PeekAtLastError)() != kSuccess)
+        return 0;
     AtDevice at;
     int ended = 0;
     for (AcceleratorWait *wait = take_all(); wait;) {

@@ -29,8 +29,10 @@ enum {
     invalid_kind = 21,
     invalid_handle = 400,
     not_ready = 600,
-    launch_failed = 719
+    launch_failed = 719,
+    capture_invalidated = 901
 };
+enum { capture_global, capture_of_thread, capture_relaxed };
 enum { host_to_host, host_to_device, device_to_host, device_to_device, by_address };
 
 struct copy3d {
@@ -65,6 +67,9 @@ int CALL(EventRecord)(event_t event, stream_t stream);
 int CALL(EventQuery)(event_t event);
 int CALL(EventSynchronize)(event_t event);
 int CALL(DeviceSynchronize)(void);
+int CALL(ThreadExchangeStreamCaptureMode)(int *mode);
+int CALL(StreamBeginCapture)(stream_t stream, int mode);
+int CALL(StreamEndCapture)(stream_t stream, void **graph);
 int CALL(Memcpy)(void *to, const void *from, size_t bytes, int kind);
 int OF_THREAD(Memcpy)(void *to, const void *from, size_t bytes, int kind);
 int CALL(MemcpyAsync)(void *to, const void *from, size_t bytes, int kind, stream_t stream);

@@ -313,7 +313,38 @@ int CALL(EventDestroy)(event_t event) {
 int CALL(EventRecord)(event_t event, stream_t stream) {
     return said(put(stream, (struct work){.what = record, .event = event}));
 }
+/* A graph that is captured in the usual, global mode breaks if anybody asks for an event meanwhile,
+ * except on threads in the relaxed mode. */
+static int captures, captures_broken;
+static __thread int capture_mode;
+
+int CALL(ThreadExchangeStreamCaptureMode)(int *mode) {
+    const int before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return success;
+}
+int CALL(StreamBeginCapture)(stream_t stream, int mode) {
+    (void)stream;
+    (void)mode; /* 0, global */
+    __atomic_store_n(&captures_broken, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&captures, 1, __ATOMIC_SEQ_CST);
+    return success;
+}
+int CALL(StreamEndCapture)(stream_t stream, void **graph) {
+    (void)stream;
+    *graph = NULL;
+    __atomic_store_n(&captures, 0, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&captures_broken, __ATOMIC_SEQ_CST) ? said(capture_invalidated)
+                                                               : success;
+}
+static void note_question(void) {
+    if (capture_mode != capture_relaxed && __atomic_load_n(&captures, __ATOMIC_SEQ_CST))
+        __atomic_store_n(&captures_broken, 1, __ATOMIC_SEQ_CST);
+}
+
 int CALL(EventQuery)(event_t event) {
+    note_question();
     return said(look(at_event, event, event->recorded));
 }
 int CALL(EventSynchronize)(event_t event) {
@@ -358,7 +389,7 @@ int CALL(MemcpyAsync)(void *to, const void *from, size_t bytes, int kind, stream
     return said(put_copy(&what, stream, 0));
 }
 int CALL(Memcpy3D)(const struct copy3d *what) {
-    return said(put_copy(what, LEGACY, 1));
+    return said(!what ? invalid_value : put_copy(what, LEGACY, 1));
 }
 int CALL(Memcpy3DAsync)(const struct copy3d *what, stream_t stream) {
     return said(put_copy(what, stream, 0));

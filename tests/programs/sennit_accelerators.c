@@ -261,6 +261,24 @@ static void use_first_device(void) {
     await_and_let_go();
 }
 
+static void copy_nothing(void) {
+    CHECK_EQ(CALL(Memcpy3D)(NULL), invalid_value);
+    CHECK_EQ(CALL(GetLastError)(), invalid_value);
+}
+
+/* Another task waits, and is looked for, while this one captures a graph. */
+static void capture_and_let_go(void) {
+    stream_t own;
+    void *graph;
+    await_launch();
+    CHECK_EQ(CALL(StreamCreate)(&own), success);
+    CHECK_EQ(CALL(StreamBeginCapture)(own, capture_global), success);
+    usleep(10000);
+    CHECK_EQ(CALL(StreamEndCapture)(own, &graph), success);
+    CHECK_EQ(CALL(StreamDestroy)(own), success);
+    let_go();
+}
+
 /* ---- many ---- */
 
 enum { many = 50 };
@@ -333,6 +351,10 @@ int main(int argc, char **argv) {
     }
     launched = 0;
     one_after_the_other(wait_from_first_device, await_and_let_go);
+    launched = 0;
+    wait_now = for_stream;
+    one_after_the_other(wait_and_check, capture_and_let_go);
+    one_after_the_other(copy_nothing, nothing);
     wait_for_many();
     return 0;
 }
