@@ -31,7 +31,8 @@ inline int rank_of_environment() {
 
 // Where the launchers say which rank of its node this is.
 inline constexpr const char *kLocalRankVariables[] = {
-    "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "SLURM_LOCALID"};
+    "MPI_LOCALRANKID",    "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK",
+    "FLUX_TASK_LOCAL_ID", "PALS_LOCAL_RANKID",          "SLURM_LOCALID"};
 
 // How many ranks the launcher has started; -1 when it does not say. Slurm's comes last: an mpiexec
 // in one of its steps starts a job of its own.

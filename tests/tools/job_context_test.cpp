@@ -46,6 +46,38 @@ TEST(JobContext, SlurmCountsTheTasksOfThisNode) {
     EXPECT_EQ(job_on("0", "2").launcher_kind, std::nullopt);
 }
 
+TEST(JobContext, FluxCountsTheRanksOfOneNode) {
+    const auto job_on = [](const char *nodes) {
+        return *find_job_context(reader({{"FLUX_TASK_RANK", "3"},
+                                         {"FLUX_TASK_LOCAL_ID", "1"},
+                                         {"FLUX_JOB_SIZE", "4"},
+                                         {"FLUX_JOB_NNODES", nodes},
+                                         {"PMI_RANK", "3"},
+                                         {"SLURM_STEP_ID", "0"},
+                                         {"SLURM_LOCALID", "0"},
+                                         {"SLURM_PROCID", "0"}}));
+    };
+    EXPECT_STREQ(job_on("1").launcher, "Flux");
+    EXPECT_EQ(job_on("1").rank, 3);
+    EXPECT_EQ(job_on("1").local_rank, 1);
+    EXPECT_EQ(job_on("1").local_size, 4);
+    EXPECT_EQ(job_on("2").world_size, 4);
+    EXPECT_EQ(job_on("2").local_size, std::nullopt);
+}
+
+TEST(JobContext, PalsCountsTheRanksOfThisNode) {
+    const auto job = find_job_context(reader({{"PALS_RANKID", "5"},
+                                              {"PALS_LOCAL_RANKID", "1"},
+                                              {"PALS_LOCAL_SIZE", "4"},
+                                              {"PMI_RANK", "5"},
+                                              {"PMI_SIZE", "8"}}));
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->rank, 5);
+    EXPECT_EQ(job->world_size, 8);
+    EXPECT_EQ(job->local_rank, 1);
+    EXPECT_EQ(job->local_size, 4);
+}
+
 TEST(JobContext, EachLauncherTellsTheRanksOfANodeApart) {
     const auto local = [](const std::map<std::string, std::string> &variables) {
         return find_job_context(reader(variables))->local_rank;

@@ -340,6 +340,17 @@ def test_ranks_that_are_not_bound_share_the_processors():
         assert printed(out)["1", "OMP_NUM_THREADS"] == threads, (binding, out)
 
 
+def test_ranks_on_several_nodes_see_for_themselves_how_many_they_are():
+    for nodes in ("1", "2"):
+        with Running([SENNIT, "run", "--dry-run", "-n", "4", RANKS], environment={"SLURM_JOB_NUM_NODES": nodes}) as job:
+            out, _ = check(job.finish(), 0, job)
+        assert ("OMP_NUM_THREADS=" in out) == (nodes == "1"), (nodes, out)
+    # As in a batch script; an mpiexec that stays on this node has all ranks here.
+    with run("print", "OMP_NUM_THREADS", environment={"SLURM_JOB_NUM_NODES": "2"}) as job:
+        out, _ = check(job.finish(), 0, job)
+    assert printed(out)["1", "OMP_NUM_THREADS"] == str(max(1, PROCESSORS // 2)), out
+
+
 def test_threads_are_as_many_as_the_processor_time_is_enough_for():
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "cgroup"))

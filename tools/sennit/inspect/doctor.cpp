@@ -144,7 +144,7 @@ void report_places(const Plan &plan, const JobSpec &spec) {
     const std::string bind = value_in(plan, "OMP_PROC_BIND");
     const std::string places = value_in(plan, "OMP_PLACES");
     if (!processors_to_share(spec))
-        return say("places", "mpiexec is told where the ranks run");
+        return say("places", "mpiexec decides where the ranks run");
     if (!value_in(plan, "SENNIT_POOL").empty() || value_in(plan, "SENNIT_LENDING") == "on" ||
         spec.pool)
         return say("places", "cores move between ranks or programs, no thread is bound");

@@ -41,6 +41,9 @@ const LauncherRow launchers[] = {
      "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
     {"MPICH's mpiexec", MpiKind::mpich, "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE",
      "MPI_LOCALNRANKS"},
+    // An instance of Flux may have been started by srun, so it comes first.
+    {"Flux", std::nullopt, "FLUX_TASK_RANK", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_JOB_SIZE"},
+    {"PALS", std::nullopt, "PALS_RANKID", "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_SIZE"},
     {"Slurm's srun", std::nullopt, "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
      "SLURM_STEP_TASKS_PER_NODE"},
     {"a PMIx launcher", std::nullopt, "PMIX_RANK", "PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_SIZE"},
@@ -82,6 +85,16 @@ std::optional<int> tasks_of_node(const char *text, unsigned node) {
     return std::nullopt;
 }
 
+// Flux says how many ranks and how many nodes there are, and not how many ranks each node has.
+std::optional<int> local_size(const LauncherRow &row, const EnvironmentReader &environment) {
+    const std::string_view variable = row.local_variable;
+    if (variable == "FLUX_JOB_SIZE" && parse<int>(environment("FLUX_JOB_NNODES")) != 1)
+        return std::nullopt;
+    const bool by_node = variable == "SLURM_STEP_TASKS_PER_NODE";
+    const unsigned node = parse<unsigned>(environment("SLURM_NODEID")).value_or(0);
+    return tasks_of_node(environment(row.local_variable), by_node ? node : 0);
+}
+
 std::optional<int> local_rank(const EnvironmentReader &environment) {
     for (const char *variable : kLocalRankVariables)
         if (const char *const text = environment(variable))
@@ -95,14 +108,11 @@ std::optional<JobContext> find_job_context(const EnvironmentReader &environment)
     for (const LauncherRow &row : launchers) {
         if (!is_rank(row, environment))
             continue;
-        const unsigned node = parse<unsigned>(environment("SLURM_NODEID")).value_or(0);
-        const char *local = environment(row.local_variable);
-        const bool by_node = std::string_view(row.local_variable) == "SLURM_STEP_TASKS_PER_NODE";
         return JobContext{row.launcher,
                           row.kind,
                           parse<int>(environment(row.rank_variable)),
                           parse<int>(environment(row.world_variable)),
-                          tasks_of_node(local, by_node ? node : 0),
+                          local_size(row, environment),
                           local_rank(environment),
                           row.rank_variable};
     }

@@ -422,7 +422,15 @@ int ranks_of_all(const JobSpec &spec) {
     return ranks;
 }
 
+// Of the nodes that Slurm has given to this job, mpiexec may take all.
+static bool has_several_nodes() {
+    const char *const nodes = read_environment("SLURM_JOB_NUM_NODES");
+    return nodes && std::string_view(nodes) != "1";
+}
+
 std::optional<int> processors_to_share(const JobSpec &spec) {
+    if (has_several_nodes())
+        return std::nullopt;
     for (const LauncherEffect effect :
          {LauncherEffect::binds, LauncherEffect::hosts, LauncherEffect::hostfile})
         if (has_effect(spec.launcher_options, effect))

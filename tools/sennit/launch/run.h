@@ -26,7 +26,8 @@ std::vector<std::string> launch_command(const Plan &plan, const JobSpec &spec,
 int ranks_of_all(const JobSpec &spec);
 
 // Of this machine, those that the ranks share as far as can be said before they are started.
-// nullopt: mpiexec is told where they are, and each rank sees for itself.
+// nullopt: mpiexec is told where they are, or the job has several nodes, and each rank sees for
+// itself.
 std::optional<int> processors_to_share(const JobSpec &spec);
 
 // For a shell: quoted where it must be.
