@@ -12,6 +12,7 @@
 // In between the compiler has inlined what a task calls, and loops are as simple as they get:
 // neither vectorized nor unrolled. Without optimization it has done nothing, and local variables
 // are in memory: only the last step is taken then.
+#include "any_thread.h"
 #include "batching.h"
 #include "collectives.h"
 #include "fortran_calls.h"
@@ -128,6 +129,9 @@ class Transformation : public PassInfoMixin<Transformation> {
                                     functions.getResult<ScalarEvolutionAnalysis>(function)},
                                    remarks, !is_contained(tasks, &function));
         }
+        changed |= let_tasks_go_anywhere(module, [&](Function &function) {
+            return Remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
+        });
         return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 

@@ -58,6 +58,9 @@ void Remarks::done(llvm::StringRef name, const llvm::CallBase &call, const llvm:
 void Remarks::missed(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text) {
     emit<llvm::OptimizationRemarkMissed>(emitter_, name, call, text);
 }
+void Remarks::noted(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text) {
+    emit<llvm::OptimizationRemarkAnalysis>(emitter_, name, call, text);
+}
 // Clang has one group for what passes warn of: -Wpass-failed.
 void Remarks::warn(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text) {
     llvm::DiagnosticInfoOptimizationFailure warning(kPass, name, call.getDebugLoc(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a call: -Rpass=sennit what was done, -Rpass-missed=sennit what prevents it; and a
-// warning of what a stock runtime would do (-Wpass-failed).
+// What is said of a call: -Rpass=sennit what was done, -Rpass-missed=sennit what prevents it,
+// -Rpass-analysis=sennit what is known of the task that it makes; and a warning of what a stock
+// runtime would do (-Wpass-failed).
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -15,6 +16,7 @@ class Remarks {
 
     void done(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
     void missed(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
+    void noted(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
     static void warn(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
 
   private:

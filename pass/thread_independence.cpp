@@ -15,8 +15,6 @@ namespace sennit::pass {
 
 using namespace llvm;
 
-namespace {
-
 bool is_of_a_thread(const Value *value) {
     const auto *constant = dyn_cast<Constant>(value);
     if (!constant)
@@ -32,6 +30,8 @@ bool is_only_noted(const Instruction &instruction) {
     return call && (call->isDebugOrPseudoInst() || call->isLifetimeStartOrEnd() ||
                     isa<AssumeInst>(call) || isa<NoAliasScopeDeclInst>(call));
 }
+
+namespace {
 
 // What a call does depends on its arguments and on shared memory.
 class Calls {

@@ -26,4 +26,9 @@ namespace sennit::pass {
 std::string thread_dependence(const StaticRegion &region, const llvm::DominatorTree &dominators,
                               const llvm::LoopInfo &loops);
 
+// Is it, or is there in it, a thread-local variable?
+bool is_of_a_thread(const llvm::Value *value);
+// Only for the compiler, the debugger or a profile.
+bool is_only_noted(const llvm::Instruction &instruction);
+
 } // namespace sennit::pass

@@ -7,9 +7,9 @@
 
     accept/ refuse/   a line `// done: text`, `// missed: text` or `// warning: text` behind a call is the remark or
                       warning that has to come, and no other may; both MPIs. Where no warning is expected they are
-                      turned off. Fortran: `! done: text`; flang prints no warnings, but records them
+                      turned off; where no `// noted: text` is, what is known of tasks is not looked at. Fortran: `! done: text`; flang prints no warnings, but records them
     run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
-                      also runs under the stock runtime; the untransformed program suspends tasks;
+                      also runs under the stock runtime; `// set: VARIABLE=VALUE`; the untransformed program suspends tasks;
                       `// with: FILE` of run/plain: linked, compiled without the plug-in; `// says: LINE`, once. Fortran's
                       also run when completions come late
 
@@ -34,9 +34,9 @@ import tempfile
 
 WHAT, MPI, MPICC, MPICXX, MPIEXEC, SENNIT, PLUGIN, SOURCE = sys.argv[1:9]
 NAMES = sys.argv[9:]
-KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed", "-Wpass-failed=sennit": "warning"}
+KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed", "-Wpass-failed=sennit": "warning", "-Rpass-analysis=sennit": "noted"}
 NO_WARNINGS = "-Wno-pass-failed"
-YAML_KINDS = {"Passed": "done", "Missed": "missed", "Failure": "warning"}
+YAML_KINDS = {"Passed": "done", "Missed": "missed", "Failure": "warning", "Analysis": "noted"}
 # clang is asked for by `sennit cc`; without it as here.
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "MPICH_CXX": "clang++-19",
                "OMPI_CXX": "clang++-19", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -79,7 +79,7 @@ def compile_command(path, *options):
 def expected(path):
     with open(path, encoding="utf-8") as file:
         return sorted((number, kind, re.sub(r"line ([+-]\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
-                      for kind, text in re.findall(r"(?://|!) (done|missed|warning): (.*?)(?= // | ! |$)", line.rstrip()))
+                      for kind, text in re.findall(r"(?://|!) (done|missed|warning|noted): (.*?)(?= // | ! |$)", line.rstrip()))
 
 
 def remarks(path):
@@ -87,7 +87,8 @@ def remarks(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     warns = bool(re.search(r"(//|!) warning: ", text))
-    options = [*list(KINDS)[:2]] + ["-Wno-error=pass-failed" if warns else NO_WARNINGS] * (not is_fortran(path))
+    notes = "// noted: " in text
+    options = [*list(KINDS)[:2]] + ["-Rpass-analysis=sennit"] * notes + ["-Wno-error=pass-failed" if warns else NO_WARNINGS] * (not is_fortran(path))
     options += ["-g"] if "Compiled with -g" in text else []
     with tempfile.TemporaryDirectory() as folder:
         record = os.path.join(folder, "record")
@@ -100,9 +101,9 @@ def remarks(path):
     said = re.findall(r"^(.*?):(\d+):\d+: (?:remark|warning): (.*) \[(-[RW]pass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
     # A call that was inlined at several places has one remark for each.
     found = {(int(line), KINDS[option], text) for _, line, text, option in said}
-    printed = ["done", "missed"] + ["warning"] * (warns and not is_fortran(path))
+    printed = ["done", "missed"] + ["noted"] * notes + ["warning"] * (warns and not is_fortran(path))
     assert found == {one for one in recorded if one[1] in printed}, (found, recorded)
-    return sorted(one for one in recorded if one[1] != "warning" or warns)
+    return sorted(one for one in recorded if one[1] in ["done", "missed"] + ["noted"] * notes + ["warning"] * warns)
 
 
 def yaml_records(text):
@@ -123,12 +124,13 @@ def test_remarks():
         wanted, found = expected(path), remarks(path)
         assert wanted and wanted == found, f"{path}\n  wanted {wanted}\n  found  {found}"
         kinds = {kind for _, kind, _ in wanted}
-        assert ("done" if os.path.basename(os.path.dirname(path)) == "accept" else "missed") in kinds, path
+        assert kinds & ({"done", "noted"} if os.path.basename(os.path.dirname(path)) == "accept" else {"missed"}), path
 
 
 class Built:
     arguments = ()
     says = ()
+    environment = {}
 
     def __init__(self, folder, path, plain=False, debug=False):
         self.path = os.path.join(folder, "plain" if plain else "program")
@@ -142,6 +144,7 @@ class Built:
             subprocess.run([MPICC, "-c", os.path.join(os.path.dirname(path), "plain", other), "-o", command[-1]],
                            env=ENVIRONMENT, timeout=LIMIT, check=True)
         self.says = re.findall(r"// says: (.*)", text)
+        self.environment = dict(re.findall(r"// set: (\w+)=(\w+)", text))
         done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -149,7 +152,7 @@ class Built:
         return subprocess.run([*command, self.path], capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False).returncode != 0
 
     def run(self, *command, threads):
-        environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
+        environment = {**ENVIRONMENT, **self.environment, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
         done = subprocess.run([*command, self.path, *self.arguments], text=True, capture_output=True, env=environment,
                               timeout=LIMIT, check=False)
         assert done.returncode == 0, (command, threads, done.stdout, done.stderr)

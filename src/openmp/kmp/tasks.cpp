@@ -96,6 +96,16 @@ std::uint32_t translate(std::uint32_t flags) {
     return ((flags ^ kmp::kTied) & (kmp::kTied | kmp::kFinal)) << 2;
 }
 
+// A tied task that knows no thread is as an untied one where that may roam; to tools it is tied.
+SENNIT_COLD std::uint32_t seldom_given(std::uint32_t flags) {
+    std::uint32_t more = 0;
+    if (flags & kmp::kKnowsNoThread && config().untied == UntiedTasks::anywhere && !ompt::on())
+        more |= Task::kUntied;
+    if (flags & kmp::kFreeAgentEligible && omp::have_free_agents())
+        more |= Task::kOffered;
+    return more;
+}
+
 // Of a thread that has made a task: it is no stranger.
 sched::Worker &maker() {
     return *sched::Worker::self();
@@ -115,8 +125,8 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
     spec.entry = reinterpret_cast<void *>(entry);
     spec.flags = translate(static_cast<std::uint32_t>(flags)) | Task::kNests;
     spec.room = shareds_at + shareds_size;
-    if (SENNIT_UNLIKELY(flags & kmp::kFreeAgentEligible) && omp::have_free_agents())
-        spec.flags |= Task::kOffered;
+    if (SENNIT_UNLIKELY(flags & (kmp::kFreeAgentEligible | kmp::kKnowsNoThread)))
+        spec.flags |= seldom_given(static_cast<std::uint32_t>(flags));
     Task &task = kmp::make_task(worker, spec, static_cast<std::uint32_t>(flags));
     auto *made = static_cast<KmpTask *>(task.payload());
     made->shareds = shareds_size ? reinterpret_cast<char *>(made) + shareds_at : nullptr;

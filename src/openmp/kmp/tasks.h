@@ -34,6 +34,7 @@ enum AllocFlag : std::uint32_t {
     kProxy = 1u << 4, // it ends when somebody says so
     kPrioritySpecified = 1u << 5,
     kFreeAgentEligible = 1u << 7, // threadset(omp_pool), as Clang 22 passes it
+    kKnowsNoThread = 1u << 15,    // Sennit's plug-in has proved it: pass/any_thread.h
 };
 // Ours, beside them in Task::abi_flags: the body began a target region (__kmpc_set_thread_limit).
 inline constexpr std::uint32_t kInTarget = 1u << 31;
