@@ -249,12 +249,12 @@ static void non_blocking(void) {
 
 static char command[64];
 static void by_system(void) {
-    sprintf(command, "exec 0<&%d; read x; exit 3", ends[0]);
+    sprintf(command, "exec </proc/self/fd/%d; read x; exit 3", ends[0]);
     const int status = system(command);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 static void by_popen(void) {
-    sprintf(command, "exec 0<&%d; read x; echo $x; exit 4", ends[0]);
+    sprintf(command, "exec </proc/self/fd/%d; read x; echo $x; exit 4", ends[0]);
     FILE *const process = popen(command, "r");
     char line[32] = "";
     CHECK(process && fgets(line, sizeof line, process) == line);
@@ -263,7 +263,7 @@ static void by_popen(void) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 4);
 }
 static void by_pclose(void) {
-    sprintf(command, "exec 0<&%d; read x; exit 5", ends[0]);
+    sprintf(command, "exec </proc/self/fd/%d; read x; exit 5", ends[0]);
     FILE *const process = popen(command, "r");
     const int status = pclose(process);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
