@@ -3,13 +3,14 @@
 """Random Fortran programs with blocking MPI calls: transformed by the plug-in they leave the same numbers.
 
 Many programs are one file and one job, each a procedure with a seed of its own; between them both ranks wait for each other, and
-all data begins anew. A file is compiled plainly (-O0: what the source says) and with the plug-in. There are two kinds, file by file:
+all data begins anew. A file is compiled plainly (-O0: what the source says) and with the plug-in. There are three kinds, file by file:
 
     calls    Both ranks send short messages, compute, and receive them in any order: nothing waits for ever. Columns of two
              arrays, parts of them and an array of integers are sent, received and computed with, in rows of calls and in loops;
              what has been received is an index or a count of what follows. Under the MPI's own launcher, too
     tasks    A task for each message, and some that compute; or a child of one, and its parent computes behind it. Both ranks
              make theirs in one order: nothing waits for ever where tasks are suspended
+    undeferred  the same, most of them undeferred; compiled with -sennit-detach
 
 A program that differs is made again alone, and printed.
 
@@ -32,7 +33,7 @@ DOUBLE, INTEGER = "MPI_DOUBLE_PRECISION", "MPI_INTEGER"
 
 
 class Calls:
-    initialize, region, alone = "call mpi_init(ierr)", [], True
+    initialize, region, alone, options = "call mpi_init(ierr)", [], True, []
 
     def __init__(self, number, dice):
         self.number, self.name, self.dice, self.lines = number, f"p{number}", dice, []
@@ -141,7 +142,8 @@ class Calls:
 
 class Tasks:
     initialize = "call mpi_init_thread(MPI_THREAD_MULTIPLE, i, ierr)"
-    region, alone = ["!$omp parallel default(shared)", "!$omp single"], False
+    region, alone, options = ["!$omp parallel default(shared)", "!$omp single"], False, []
+    modifiers = [""] * 6 + [" if(.false.)", " if(n > 5)", " final(.true.)", " final(n > 9)"]
 
     def __init__(self, number, dice):
         self.number, self.name, self.dice = number, f"p{number}", dice
@@ -178,7 +180,7 @@ class Tasks:
         clauses += f" depend(inout: {', '.join(sorted(set(inout)))})" if inout else ""
         read = sorted(set(read) - set(inout))
         clauses += f" depend(in: {', '.join(read)})" if read else ""
-        clauses += self.dice.choice([""] * 6 + [" if(.false.)", " if(n > 5)", " final(.true.)", " final(n > 9)"]) if extra is None else extra
+        clauses += self.dice.choice(self.modifiers) if extra is None else extra
         return ["!$omp task default(shared) &", f"!$omp {clauses}", *lines, "!$omp end task"]
 
     def work(self, column, other):
@@ -239,6 +241,11 @@ class Tasks:
                           *("    " + line for line in self.sides[1]), "    end if", "    !$omp taskwait", "end subroutine", ""])
 
 
+class Undeferred(Tasks):
+    options = ["-sennit-detach"]
+    modifiers = [" if(.false.)"] * 4 + [" if(n > 9)", ""]
+
+
 MIX = """subroutine mix(x, y, n)
     integer :: n, i
     double precision :: x(n), y(n)
@@ -287,13 +294,14 @@ def compare(procedures, chaos, folder):
         file.write(file_of(procedures))
     places = re.findall(r"-[ILl]\S+", built([MPIFC, "-show"]).stdout)
     built(["flang-new-19", "-O0", "-w", "-fopenmp", source, *places, "-o", plain])
-    done = built([SENNIT, "ftn", "flang-new-19", "-O2", "-w", "-fopenmp", "-Rpass=sennit", source, *places, "-o", other])
+    done = built([SENNIT, "ftn", "flang-new-19", "-O2", "-w", "-fopenmp", "-Rpass=sennit", *procedures[0].options, source, *places, "-o", other])
     stock = [MPIFC.replace("mpif90", "mpiexec"), "-n", "2"] + ["--oversubscribe"] * (MPI == "openmpi")
     sennit = ["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", "2", "--threads", "2"]
     alone = procedures[0].alone
     wanted, how = numbers([*(stock if alone else sennit), plain])
     assert not how and len(wanted) == 2 * len(procedures), ("the plain program fails", how, len(wanted))
     transformed = len(set(re.findall(r":(\d+):\d+: remark", done.stderr)))
+    assert not procedures[0].options or "does not hold up the creator" in done.stderr, "no task is detached"
     for command in ([*stock, other],) * alone + ([*sennit, other],):
         found, how = numbers(command)
         for key in sorted(wanted):
@@ -307,7 +315,7 @@ def compare(procedures, chaos, folder):
 def check(number, index, folder):
     dice = random.Random(f"{SEED}.{number}")
     chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
-    kind = (Calls, Tasks)[number % 2]
+    kind = (Calls, Tasks, Undeferred)[number % 3]
     procedures = [kind(i, random.Random(f"{SEED}.{number}.{i}")) for i in ([index] if index else range(1, PROCEDURES + 1))]
     at, how, transformed = compare(procedures, chaos, folder)
     if at is None:
