@@ -335,6 +335,10 @@ bool blocks(const char *symbol) {
         return true;
     SENNIT_BARE_CALLS(SENNIT_BARE)
 #undef SENNIT_BARE
+    // By these a FILE may have another task at its other end.
+    for (const char *name : {"fdopen", "popen", "mkfifo"})
+        if (std::strcmp(symbol, name) == 0)
+            return true;
     return std::string_view(symbol).starts_with("_gfortran_sleep_");
 }
 

@@ -91,8 +91,27 @@ namespace sennit::pthread {
     X(pid_t, wait4, (pid_t a, int *b, int c, rusage *d), (a, b, c, d))                             \
     X(int, waitid, (idtype_t a, id_t b, siginfo_t * c, int d), (a, b, c, d))                       \
     X(int, flock, (int a, int b), (a, b))                                                          \
-    X(int, system, (const char *a), (a))                                                           \
     X(int, pclose, (FILE * a), (a))                                                                \
+    X(int, getaddrinfo, (const char *a, const char *b, const addrinfo *c, addrinfo **d),           \
+      (a, b, c, d))                                                                                \
+    X(int, getnameinfo,                                                                            \
+      (const sockaddr *a, socklen_t b, char *c, socklen_t d, char *e, socklen_t f, int g),         \
+      (a, b, c, d, e, f, g))                                                                       \
+    X(int, gethostbyname_r,                                                                        \
+      (const char *a, hostent *b, char *c, std::size_t d, hostent **e, int *f),                    \
+      (a, b, c, d, e, f))                                                                          \
+    X(int, gethostbyname2_r,                                                                       \
+      (const char *a, int b, hostent *c, char *d, std::size_t e, hostent **f, int *g),             \
+      (a, b, c, d, e, f, g))                                                                       \
+    X(int, gethostbyaddr_r,                                                                        \
+      (const void *a, socklen_t b, int c, hostent *d, char *e, std::size_t f, hostent **g,         \
+       int *h),                                                                                    \
+      (a, b, c, d, e, f, g, h))
+
+// Those that do so only where the program has a pipe, a terminal or the like behind a FILE, and
+// system(). Most programs with tasks have some of them, and none of the former.
+#define SENNIT_BARE_STREAMS(X)                                                                     \
+    X(int, system, (const char *a), (a))                                                           \
     X(int, getc, (FILE * a), (a))                                                                  \
     X(int, fgetc, (FILE * a), (a))                                                                 \
     X(int, getchar, (), ())                                                                        \
@@ -109,22 +128,7 @@ namespace sennit::pthread {
     X(int, __isoc23_vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                      \
     X(int, vscanf, (const char *a, va_list b), (a, b))                                             \
     X(int, __isoc99_vscanf, (const char *a, va_list b), (a, b))                                    \
-    X(int, __isoc23_vscanf, (const char *a, va_list b), (a, b))                                    \
-    X(int, getaddrinfo, (const char *a, const char *b, const addrinfo *c, addrinfo **d),           \
-      (a, b, c, d))                                                                                \
-    X(int, getnameinfo,                                                                            \
-      (const sockaddr *a, socklen_t b, char *c, socklen_t d, char *e, socklen_t f, int g),         \
-      (a, b, c, d, e, f, g))                                                                       \
-    X(int, gethostbyname_r,                                                                        \
-      (const char *a, hostent *b, char *c, std::size_t d, hostent **e, int *f),                    \
-      (a, b, c, d, e, f))                                                                          \
-    X(int, gethostbyname2_r,                                                                       \
-      (const char *a, int b, hostent *c, char *d, std::size_t e, hostent **f, int *g),             \
-      (a, b, c, d, e, f, g))                                                                       \
-    X(int, gethostbyaddr_r,                                                                        \
-      (const void *a, socklen_t b, int c, hostent *d, char *e, std::size_t f, hostent **g,         \
-       int *h),                                                                                    \
-      (a, b, c, d, e, f, g, h))
+    X(int, __isoc23_vscanf, (const char *a, va_list b), (a, b))
 
 // X as above.
 #define SENNIT_BARE_FUNCTIONS(X)                                                                   \
@@ -171,7 +175,8 @@ namespace sennit::pthread {
     X(int, pthread_setaffinity_np, (pthread_t a, std::size_t b, const cpu_set_t *c), (a, b, c))    \
     X(long, syscall, (long a, long b, long c, long d, long e, long f, long g),                     \
       (a, b, c, d, e, f, g))                                                                       \
-    SENNIT_BARE_CALLS(X)
+    SENNIT_BARE_CALLS(X)                                                                           \
+    SENNIT_BARE_STREAMS(X)
 
 // Found at the first call of any of them: libraries call them before our constructors run.
 struct Bare {
