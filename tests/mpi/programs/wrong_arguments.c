@@ -8,7 +8,7 @@
  * usage: wrong_arguments return|handler|jump|tasks checked|alone FILE [call argument]...
  * tasks: MPI_ERRORS_RETURN, and the calls are made in tasks. checked: after each call the ranks
  * make right ones on the same communicator. FILE: where rank 0 prints, for a launcher may break
- * lines (Open MPI 5's does, where it has read 4096 bytes). call argument: leave these out. */
+ * lines (Open MPI 5's did once, at byte 4096). call argument: leave these out. */
 #include "check.h"
 
 #include <setjmp.h>
