@@ -79,5 +79,7 @@ int CALL(Memset)(void *to, int value, size_t bytes);
 
 /* A kernel that ends when *flag is not 0, with this result. */
 int standin_launch(stream_t stream, const int *flag, int result);
+/* How many records of events and waits for streams have begun. */
+unsigned long standin_waits(void);
 
 #endif

@@ -45,7 +45,7 @@ struct memory {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static stream_t streams[most_streams];
 static int stream_count;
-static unsigned long numbers;
+static unsigned long numbers, waits;
 static struct stream legacy[devices];
 static struct memory memories[most_memories];
 static int memory_count;
@@ -160,6 +160,7 @@ static int put(stream_t handle, struct work given) {
         if (work->what == record) {
             work->event->recorded = work->number;
             ++work->event->users;
+            ++waits;
         }
         *stream->end = work;
         stream->end = &work->next;
@@ -218,8 +219,16 @@ static int at_event(const void *what, unsigned long number) {
 static unsigned long now(void) {
     pthread_mutex_lock(&mutex);
     const unsigned long number = numbers;
+    ++waits;
     pthread_mutex_unlock(&mutex);
     return number;
+}
+
+unsigned long standin_waits(void) {
+    pthread_mutex_lock(&mutex);
+    const unsigned long result = waits;
+    pthread_mutex_unlock(&mutex);
+    return result;
 }
 
 int CALL(GetDevice)(int *result) {

@@ -156,12 +156,17 @@ static void wait_and_check(void) {
 
 /* What a later task puts into the stream meanwhile, and that waits for this one. */
 static int later;
+static unsigned long waits_before;
 static void wait_once(void) {
+    waits_before = standin_waits();
     for_stream();
     __atomic_store_n(&later, 1, __ATOMIC_RELEASE);
 }
 static void put_more(void) {
     await_launch();
+    while (standin_waits() == waits_before) { /* what it waits for is decided then */
+#pragma omp taskyield
+    }
     CHECK_EQ(standin_launch(stream, &later, success), success);
     let_go();
 }
