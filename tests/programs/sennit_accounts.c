@@ -86,9 +86,8 @@ static void tasks_in_order(void) {
     for (int k = 0; k < tasks; ++k)
         for (int i = 0; i < accounts; ++i) {
             CHECK_EQ(switch_to(number[i]), 0);
-            const int link = k % 2; /* to the task before, of another account */
-#pragma omp task firstprivate(i, k) shared(step, last) depend(inout : step[i])                     \
-    depend(iterator(j = 0 : link), inout : last)
+            int *const other = k % 2 ? &last : &step[i]; /* the task before, of another account */
+#pragma omp task firstprivate(i, k) shared(step) depend(inout : step[i]) depend(inout : *other)
             {
                 CHECK_EQ(step[i], k);
                 work(i, (1u << i) * 100 * unit);

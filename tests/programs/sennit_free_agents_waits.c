@@ -171,6 +171,34 @@ static int runs_another_while_it_is_suspended(void) {
     return agents == 2;
 }
 
+/* Each task is suspended until all have begun: the agent runs them all. */
+static int runs_all_that_are_suspended(void) {
+    static sennit_task *tasks[some];
+    int agents = 0, begun = 0, ended = 0;
+#pragma omp parallel num_threads(1)
+    {
+        offer(SENNIT_THREADSET_POOL);
+        for (int i = 0; i < some; ++i) {
+#pragma omp task shared(agents, begun, ended) firstprivate(i)
+            {
+                __atomic_fetch_add(&agents, is_free_agent(), __ATOMIC_RELAXED);
+                tasks[i] = door_self();
+                __atomic_fetch_add(&begun, 1, __ATOMIC_RELEASE);
+                CHECK_EQ(DOOR(sennit_task_suspend)(tasks[i]), SENNIT_SUCCESS);
+                __atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
+            }
+        }
+        wait_a_while_for(&begun, some);
+        while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < some) {
+#pragma omp taskyield
+        }
+        for (int i = 0; i < some; ++i)
+            CHECK_EQ(DOOR(sennit_task_resume)(tasks[i]), SENNIT_SUCCESS);
+    }
+    CHECK_EQ(ended, some);
+    return agents == some;
+}
+
 /* Two teams; the second one's task comes while the only agent has the first one's. */
 static int comes_to_the_next_team(void) {
     int agents = 0, begun = 0, made = 0, second = 0;
@@ -243,7 +271,7 @@ int main(int count, char **arguments) {
         for (int tries = 0; !agent_runs(bodies[i]); ++tries)
             CHECK(tries < 100);
     static int (*const others[])(void) = {reduces, runs_another_while_it_is_suspended,
-                                          comes_to_the_next_team};
+                                          runs_all_that_are_suspended, comes_to_the_next_team};
     for (int i = 0; i < (int)(sizeof others / sizeof *others); ++i)
         for (int tries = 0; !others[i](); ++tries)
             CHECK(tries < 100);

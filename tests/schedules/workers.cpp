@@ -167,7 +167,7 @@ void task::Linking::finish() {}
 bool task::may_foresee() {
     return true;
 }
-bool task::foresee(Repeats &, const Repeats::Step &, Task &) {
+bool task::Linking::foresee(Repeats &, const Repeats::Step &) {
     return false;
 }
 task::Others *task::others() {

@@ -17,7 +17,7 @@ constexpr std::uint64_t kPrompt = 32;
 int Outlook::end_of_path(const Vertex &vertex) const {
     if (vertex.marked || sends(vertex.profile, true))
         return kMostPriority;
-    return vertex.leads ? kLeadsPriority : 0;
+    return vertex.leads ? kLeadsPriority : vertex.beyond;
 }
 
 void Outlook::create(Vertex &fresh, bool listed) {
@@ -68,8 +68,10 @@ void Outlook::raise_predecessors(Vertex &vertex) {
 void Outlook::raise(Vertex &vertex, int priority) {
     if (vertex.started || vertex.path >= priority)
         return;
+    vertex.beyond = static_cast<std::uint16_t>(priority);
     vertex.path = static_cast<std::int16_t>(priority);
     changed(vertex);
+    raise_predecessors(vertex);
 }
 
 void Outlook::drop(Vertex &vertex) {

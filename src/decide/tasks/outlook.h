@@ -33,15 +33,16 @@ struct Vertex {
     Profile *profile = nullptr;      // FA
     Vertex **predecessors = nullptr; // those that had not started yet; the caller's array
     int predecessor_count = 0;
-    std::int16_t floor = 0;  // least priority: the clause's, its creator's; not for predecessors
-    bool marked : 1 = false; // a send-task, says the program
-    bool leads : 1 = false;  // it creates send-tasks (creators.h)
+    std::int16_t floor = 0; // least priority: the clause's, its creator's; not for predecessors
+    std::uint16_t beyond : 10 = 0;    // least path, by what is not in the graph: raise()
+    std::uint16_t marked : 1 = false; // a send-task, says the program
+    std::uint16_t leads : 1 = false;  // it creates send-tasks (creators.h)
 
     int priority() const { return path > floor ? path : floor; }
 
     // The outlook's own.
-    bool started : 1 = false;
-    bool listed : 1 = false;
+    std::uint16_t started : 1 = false;
+    std::uint16_t listed : 1 = false;
     int references = 0;         // by the list, and by each successor
     std::int16_t path = 0;      // Algorithm 1's priority
     std::int16_t next_path = 0; // of successors, while all are computed anew; else 0
@@ -57,7 +58,8 @@ class Outlook {
     // is a send-task those of the tasks that lead to it, are set. Where verdicts may change
     // (`listed`), reconsider() will see it.
     void create(Vertex &fresh, bool listed = true);
-    // It has at least this priority, by what is not in the graph.
+    // It has at least this priority, by what is not in the graph, and so have those before it, less
+    // one for each edge.
     void raise(Vertex &vertex, int priority);
     // It starts. Its priority matters no more.
     void start(Vertex &vertex);

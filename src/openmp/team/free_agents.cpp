@@ -38,11 +38,14 @@ class FreeAgents {
         while (!busy_.compare_exchange_weak(busy, busy + 1, std::memory_order_relaxed));
         return true;
     }
+    bool all_busy(const Team &agents) const {
+        return busy_.load(std::memory_order_seq_cst) >= agents.workers;
+    }
     // Agents and the threads of regions are no more than the processors, also with one more. Where
     // processes share the cores, it will have to get one.
     bool room_for_one() const {
         return sched::shares_cores() ||
-               sched::processors_for(active_threads() + busy_.load(std::memory_order_relaxed) + 1);
+               sched::processors_for(active_threads() + busy_.load(std::memory_order_seq_cst) + 1);
     }
     void give_back() { busy_.fetch_sub(1, std::memory_order_seq_cst); }
     // A task that has waited on an agent goes on there, also where all are busy.
@@ -70,7 +73,9 @@ class FreeAgents {
             waiting.awaits_agent.store(how, std::memory_order_relaxed);
         if (before != AwaitsAgent::no)
             return;
-        waiting.next_awaiting = std::exchange(first_, &waiting);
+        waiting.next_awaiting = first_;
+        std::atomic_thread_fence(std::memory_order_release); // fork() may come in between
+        first_ = &waiting;
         awaited_.fetch_add(1, std::memory_order_seq_cst);
     }
     bool anybody_waits() const { return awaited_.load(std::memory_order_seq_cst) != 0; }
@@ -181,14 +186,28 @@ void send_to(sched::Worker &worker, Team &agents, Team &team) {
 
 // Called when there is an agent more that could come, and when a team has begun to wait for one.
 void send_to_awaiting(sched::Worker &worker) {
-    while (g_agents.anybody_waits()) {
-        Team &agents = *g_agents.team.now();
-        Team *const team = g_agents.next_for(agents);
+    Team *const agents = g_agents.team.now();
+    // Null: in a child of fork(), on its agent.
+    while (agents && g_agents.anybody_waits() && !g_agents.all_busy(*agents)) {
+        Team *const team = g_agents.next_for(*agents);
         if (!team)
             return;
         fence_heavy(); // see await()
-        send_to(worker, agents, *team);
+        send_to(worker, *agents, *team);
     }
+}
+
+// Where the program itself offers tasks, it may count on an agent.
+bool is_asked() {
+    return config().threadset == Threadset::team;
+}
+
+// The team has more tasks than the agent that is here runs.
+void call_for_more(sched::Worker &worker, Team &team) {
+    if (!team.any_ready())
+        return;
+    g_agents.await(team, is_asked() ? AwaitsAgent::surely : AwaitsAgent::with_room);
+    send_to_awaiting(worker);
 }
 
 // `task`, if it is not null, and others of the team.
@@ -211,12 +230,12 @@ void run_tasks_of(Team &team, Task *task) {
     bool stays = true;
     while (task || (stays && (task = take_offered(team, near)))) {
         fiber::set_fp_control(agent.control);
+        call_for_more(worker, team); // an agent that comes calls the next one
         task::run_beyond_team(worker, guest, *std::exchange(task, nullptr));
         if (sched::shares_cores())
             stays = worker.seat.has_core() && !worker.seat.is_to_leave();
         else if (!g_agents.may_go_on()) {
-            if (team.any_ready())
-                g_agents.await(team, AwaitsAgent::with_room);
+            call_for_more(worker, team);
             team.leave();
             return send_to_awaiting(worker);
         }
@@ -224,9 +243,9 @@ void run_tasks_of(Team &team, Task *task) {
     // Where its core is wanted, it comes back with another one. The team may be gone after leave().
     if (!stays && worker.seat.has_core() && (task = take_offered(team, near)))
         return invite(worker, *agent.team, *task);
-    if (!stays && team.any_ready())
-        g_agents.await(team, AwaitsAgent::with_room);
     g_agents.give_back();
+    if (!stays)
+        call_for_more(worker, team);
     team.leave();
     send_to_awaiting(worker);
 }
@@ -273,7 +292,7 @@ class Agents : public task::Others {
         }
         g_agents.await(team, is_asked() ? AwaitsAgent::surely : AwaitsAgent::with_room);
         if (worker)
-            send_to_awaiting(*worker);
+            send_to_awaiting(*worker); // else the next agent that becomes free looks
     }
     // On the stack of the task that waits, as a thread of the team does with its own queue.
     bool help(sched::Worker &worker, sched::Condition &condition) override {
@@ -296,8 +315,6 @@ class Agents : public task::Others {
     }
 
   private:
-    // Where the program itself offers tasks, it may count on an agent.
-    static bool is_asked() { return config().threadset == Threadset::team; }
     static bool one_comes(const Team &agents) {
         return (is_asked() || g_agents.room_for_one()) && g_agents.take_one(agents);
     }

@@ -494,10 +494,7 @@ static SENNIT_COLD void end_replay(sched::Worker &worker, DependTable &table) {
     repeats.end(&worker);
 }
 
-// A tool sees all edges, as the table shows them. What is linked has its priority to come.
-static bool may_replay(const Linking *linking) {
-    return !linking && !observed::by_anybody();
-}
+// A tool sees all edges, as the table shows them.
 static bool may_look(const Linking *linking) {
     return !observed::by_anybody() && (!linking || may_foresee());
 }
@@ -576,25 +573,16 @@ static SENNIT_NOINLINE bool add_and_look(sched::Worker &worker, DependTable &tab
     return is_ready(node, edges);
 }
 
+// A task that is linked has its priority to come: it is replayed if that is known.
 static SENNIT_NOINLINE bool add_repeated(sched::Worker &worker, DependTable &table,
                                          DependNode &node, const Depend *depends, int count,
                                          Linking *linking) {
-    if (SENNIT_LIKELY(table.repeats.replays() && may_replay(linking)))
-        if (Repeats::Step *const step = table.repeats.next(depends, count))
+    if (SENNIT_LIKELY(table.repeats.replays() && !observed::by_anybody())) {
+        Repeats::Step *const step = table.repeats.next(depends, count);
+        if (step && (!linking || linking->foresee(table.repeats, *step)))
             return replay(worker, table, node, depends, *step);
+    }
     return add_and_look(worker, table, node, depends, count, linking);
-}
-
-bool add_foreseen(sched::Worker &worker, Task &task, const Depend *depends, int count,
-                  bool &ready) {
-    DependTable *const table = task.parent->children_depend;
-    if (!table || table->waited || !table->repeats.replays() || !may_replay(nullptr))
-        return false;
-    Repeats::Step *const step = table->repeats.next(depends, count);
-    if (!step || !foresee(table->repeats, *step, task))
-        return false;
-    ready = replay(worker, *table, *task.depend, depends, *step);
-    return true;
 }
 
 static SENNIT_NOINLINE bool add_prepared(sched::Worker &worker, Task &parent, DependNode &node,

@@ -35,10 +35,6 @@ class Linking; // priorities.h
 bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
                  int count, Linking *linking = nullptr);
 
-// The same for a task under a policy that looks ahead, if it is replayed with a priority that is
-// known: then it needs no Linking. False: nothing is done.
-bool add_foreseen(sched::Worker &worker, Task &task, const Depend *depends, int count, bool &ready);
-
 // The node of `task`, or one on its own for a waiter without a task.
 inline DependNode *make_node(sched::Worker &worker, Task *task) {
     void *memory = task ? task->node : worker.heap.allocate(sizeof(DependNode));

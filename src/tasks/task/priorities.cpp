@@ -273,32 +273,42 @@ bool may_foresee() {
     return !g_creators.any_leads();
 }
 
-// The latest tasks were created when nothing was known of the next round.
-static SENNIT_COLD void look_ahead(Repeats &repeats, std::uint32_t verdicts) {
-    const OutlookGuard guard;
-    repeats.find_priorities(verdicts, policy::kMostPriority, [](const Repeats::Step &step) {
-        return sched::rules().learns() ? g_priorities.outlook.sends(step.profile, true)
-                                       : step.sends;
-    });
+// Once for a period. Tasks off all paths keep their vertices: a send that is not in the period may
+// come. So may that of a kind of tasks which nobody knows yet. The latest tasks were created when
+// nothing was known of the next round.
+static SENNIT_COLD bool look_ahead(Repeats &repeats, std::uint32_t verdicts) {
+    using Verdict = Profile::Verdict;
+    bool known = true;
+    const auto sends = [&](const Repeats::Step &step) {
+        if (!sched::rules().learns())
+            return step.sends;
+        const Verdict verdict = step.profile ? step.profile->verdict() : Verdict::unknown;
+        known = known && verdict != Verdict::unknown;
+        return verdict == Verdict::sends;
+    };
+    if (!repeats.find_priorities(verdicts, policy::kMostPriority, sends) || !known)
+        return false;
     repeats.each_step([](const Repeats::Step &step) {
         if (step.latest->task && step.latest->task->vertex)
             g_priorities.outlook.raise(*step.latest->task->vertex, step.priority);
     });
+    return true;
 }
 
-bool foresee(Repeats &repeats, const Repeats::Step &step, Task &task) {
-    if (!heeds_nobody(task))
+bool Linking::foresee(Repeats &repeats, const Repeats::Step &step) {
+    if (!heeds_nobody(task_))
         return false;
     const std::uint32_t verdicts = g_priorities.verdicts.load(std::memory_order_relaxed);
-    if (SENNIT_UNLIKELY(!repeats.has_priorities(verdicts)))
-        look_ahead(repeats, verdicts);
+    if (SENNIT_UNLIKELY(!repeats.has_priorities(verdicts)) &&
+        (repeats.has_priorities() || !look_ahead(repeats, verdicts)))
+        return false; // since a verdict has changed, all is linked again
     const bool is_same = sched::rules().learns()
-                             ? task.profile == step.profile
-                             : (task.priority == policy::kMostPriority) == step.sends;
-    if (!is_same || tells_of_creator(task, step.priority))
+                             ? task_.profile == step.profile
+                             : (task_.priority == policy::kMostPriority) == step.sends;
+    if (!is_same || tells_of_creator(task_, step.priority))
         return false;
-    task.priority = std::max<int>(task.priority, step.priority);
-    hand_on(task);
+    task_.priority = std::max<int>(task_.priority, step.priority);
+    hand_on(task_);
     return true;
 }
 

@@ -2,7 +2,8 @@
 // The graph of tasks as the policies sa and fa see it (decide/tasks/outlook.h).
 //
 // A task with dependences has a vertex from its creation to its start, and as long as one of its
-// successors has not started. One spin lock guards all vertices. They are touched only under these
+// successors has not started. One that is replayed (repeats.h) has its priority from the first, and
+// no vertex. One spin lock guards all vertices. They are touched only under these
 // two policies, when a task with dependences is created or starts. Order of locks: this one, then a
 // queue's.
 //
@@ -49,6 +50,9 @@ class Linking {
 
     void add(const DependNode &predecessor);
     void finish(); // all are known, and the task cannot have started yet
+    // In the place of both: the task comes next in a period that goes on, as this step. It gets its
+    // priority. False: that does not follow from its place.
+    bool foresee(Repeats &repeats, const Repeats::Step &step);
 
   private:
     void grow();
@@ -69,9 +73,6 @@ void give_priority(Task &task, int dependences);
 // Repeated graphs. May priorities follow from places in a period? Not where creators hand them on:
 // a task's depends on who creates it.
 bool may_foresee();
-// `task` comes next in the period that goes on, as this step. It gets its priority. False: that
-// does not follow from its place.
-bool foresee(Repeats &repeats, const Repeats::Step &step, Task &task);
 
 void vertex_starts(Task &task);
 // MPI reports a send from `task`, for the first time; a task of a known profile has ended.

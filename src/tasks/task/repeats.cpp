@@ -295,22 +295,27 @@ bool Repeats::plan() {
     return true;
 }
 
-// Values grow, up to a bound: so this ends. A pass goes through one round, from its end: edges to
-// the round before need another one. As a path loses one with each edge, few rounds matter.
-void Repeats::raise_predecessors() {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (std::size_t number = steps_.size(); number-- > 0;) {
-            const Step &step = steps_[number];
-            for (std::uint32_t i = step.predecessor; i < step.predecessors_end; ++i) {
-                Step &before = steps_[predecessors_[i]];
-                if (before.priority >= step.priority - 1)
-                    continue;
-                before.priority = static_cast<std::int16_t>(step.priority - 1);
-                changed = true;
-            }
+// All sends have one priority, and each edge takes one from it: so a step's follows from the fewest
+// edges to a send. Breadth-first from all sends, against the edges; these lead through the end of a
+// round to the round before.
+bool Repeats::lead_to_sends() {
+    ScopedArray<std::uint32_t> found;
+    if (!found.reserve(steps_.size()))
+        return false;
+    for (std::uint32_t number = 0; number < steps_.size(); ++number)
+        if (steps_[number].sends)
+            found.push(number);
+    for (std::size_t next = 0; next < found.size(); ++next) {
+        const Step step = steps_[found[next]];
+        for (std::uint32_t i = step.predecessor; i < step.predecessors_end; ++i) {
+            Step &before = steps_[predecessors_[i]];
+            if (before.priority > 0 || step.priority <= 1)
+                continue;
+            before.priority = static_cast<std::int16_t>(step.priority - 1);
+            found.push(predecessors_[i]);
         }
     }
+    return found.size() == steps_.size();
 }
 
 } // namespace sennit::task

@@ -21,7 +21,8 @@
 //
 // Under a policy that looks ahead (sa, fa) the whole period is known before its tasks are created.
 // So each step has the priority of its place in a period that goes on for ever (find_priorities()).
-// A task that is replayed has it from its creation on, and needs no vertex in the outlook.
+// A task that is replayed has it from its creation on, and needs no vertex in the outlook. A task
+// that leads to no send of the period needs one, for a send that comes later.
 //
 // Only the creator touches all this, as it does with its table. To the counts of a node (`places`),
 // a step of the period is a place in the table.
@@ -95,16 +96,17 @@ class Repeats {
 
     // Of `verdicts`, what was known when they were found: not 0.
     bool has_priorities(std::uint32_t verdicts) const { return priorities_of_ == verdicts; }
+    bool has_priorities() const { return priorities_of_ != 0; }
     // The highest priority, `most`, has a step of which sends(step) is true. Others have that of
-    // their successors, less one, through all rounds to come.
+    // their successors, less one, through all rounds to come. False: some have none.
     template <class Sends>
-    void find_priorities(std::uint32_t verdicts, int most, Sends sends) {
+    bool find_priorities(std::uint32_t verdicts, int most, Sends sends) {
         for (Step &step : steps_) {
             step.sends = sends(static_cast<const Step &>(step));
             step.priority = static_cast<std::int16_t>(step.sends ? most : 0);
         }
-        raise_predecessors();
         priorities_of_ = verdicts;
+        return lead_to_sends();
     }
     template <class Visit>
     void each_step(Visit visit) const {
@@ -173,7 +175,7 @@ class Repeats {
     void compare(sched::Worker &worker, const Depend *depends, int count, DependNode &node);
     void differ(sched::Worker *worker, const Depend *depends, int count);
     bool plan();
-    void raise_predecessors();
+    bool lead_to_sends();
     void forget_nodes(sched::Worker *worker);
 
     Stage stage_ = Stage::seeks;

@@ -81,8 +81,6 @@ bool beyond_window(sched::Slot &slot) {
     fresh.depend = make_node(worker, &fresh);
     if (!in_outlook)
         return add_depends(worker, *fresh.parent, *fresh.depend, depends, count);
-    if (bool ready; add_foreseen(worker, fresh, depends, count, ready))
-        return ready;
     Linking linking(worker, fresh);
     return add_depends(worker, *fresh.parent, *fresh.depend, depends, count, &linking);
 }
