@@ -198,11 +198,18 @@ std::string board_file(const JobSpec &spec) {
     return spec.pool ? pool_file(*spec.pool) : path;
 }
 
-// What ranks that were killed have left of it.
-void remove_board() {
+// What ranks that were killed have left of it. One of them may be on its way out, and have it open
+// still: after a failure, up to 0.2 s.
+void remove_board(bool failed) {
+    constexpr int kTries = 20;
     char path[node::kPathRoom];
     node::board_path(path, sizeof path);
-    node::remove_unused(path);
+    for (int tries = 1;; ++tries) {
+        node::remove_unused(path);
+        if (!failed || tries == kTries || access(path, F_OK) != 0)
+            return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 // The rank whose end has ended the job, in a line for people, if mpiexec has not said it.
@@ -236,9 +243,9 @@ int start_job(const Plan &plan, MpiKind mpi, const JobSpec &spec) {
     const bool is_open_mpi = launcher == MpiKind::openmpi;
     HangWatch watch(folder.socket(), ranks_of_all(spec), board_file(spec), is_open_mpi);
     const JobEnd end = run_job(command, {is_open_mpi, spec.is_one_of_several}, watch);
-    remove_board();
-
     const RankEnds &ranks = watch.ends();
+    remove_board(end.code != 0 || ranks.failure());
+
     const std::optional<RankReport> &failure = ranks.failure();
     const int code = failure ? failure->code : end.code;
     if (end.interrupted != 0)
