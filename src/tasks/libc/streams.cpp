@@ -269,8 +269,6 @@ int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, cons
         switch (scan) {
         case Scan::c99:
             return bare.__isoc99_vfscanf(stream, format, copy);
-        case Scan::c23:
-            return bare.__isoc23_vfscanf(stream, format, copy);
         case Scan::gnu:
             break;
         }

@@ -71,14 +71,6 @@ int join_until(pthread_t thread, void **result, clockid_t clock, const timespec 
     return bare.pthread_timedjoin_np(thread, result, &end);
 }
 
-// Programs that call the newer ones do not start there.
-int scan_file(FILE *stream, const char *format, va_list arguments) {
-    return bare.vfscanf(stream, format, arguments);
-}
-int scan(const char *format, va_list arguments) {
-    return bare.vscanf(format, arguments);
-}
-
 } // namespace
 
 void *made_of_older_calls(const char *name) {
@@ -95,8 +87,6 @@ void *made_of_older_calls(const char *name) {
         {"pthread_cond_clockwait", reinterpret_cast<void *>(wait_until)},
         {"sem_clockwait", reinterpret_cast<void *>(take_until)},
         {"pthread_clockjoin_np", reinterpret_cast<void *>(join_until)},
-        {"__isoc23_vfscanf", reinterpret_cast<void *>(scan_file)},
-        {"__isoc23_vscanf", reinterpret_cast<void *>(scan)},
     };
     for (const auto &call : calls)
         if (std::strcmp(name, call.name) == 0)
