@@ -29,8 +29,7 @@ using pthread::bare;
 
 namespace {
 
-// ---- the lock
-// ------------------------------------------------------------------------------------
+// ---- the lock ----------------------------------------------------------------------------------
 
 // glibc's lock of a FILE. Only the calling thread can have noted itself.
 struct StreamLock {
@@ -61,8 +60,7 @@ class Held {
     const bool has_;
 };
 
-// ---- what to do with a call
-// ----------------------------------------------------------------------
+// ---- what to do with a call --------------------------------------------------------------------
 
 enum class Next : std::uint8_t {
     call,      // it does not block, or libc is to block
@@ -135,8 +133,7 @@ Result make(sched::Worker &worker, FILE &stream, Result failed, Look next, Call 
     }
 }
 
-// ---- reading
-// -------------------------------------------------------------------------------------
+// ---- reading -----------------------------------------------------------------------------------
 
 std::size_t in_buffer(const FILE &stream) {
     return static_cast<std::size_t>(stream._IO_read_end - stream._IO_read_ptr);
@@ -167,9 +164,8 @@ Next look_in(FILE &stream, Enough enough) {
         return may_wait_for_disk({file, size, kWhereItIs, Direction::in}, facts) ? Next::elsewhere
                                                                                  : Next::call;
     }
-    if (__fpending(&stream) > 0 || in_buffer(stream) > 0 || is_timed_terminal(file))
-        return Next::elsewhere;
-    if (is_ready(file, Direction::in))
+    if (__fpending(&stream) > 0 || in_buffer(stream) > 0 || is_timed_terminal(file) ||
+        is_ready(file, Direction::in))
         return Next::elsewhere;
     show_question();
     return Next::wait;
@@ -254,29 +250,17 @@ std::size_t fread(void *items, std::size_t size, std::size_t count, FILE *stream
                 [=] { return bare.fread(items, size, count, stream); });
 }
 
-// A call may be made anew, in the child of fork(): each takes its own copy of the arguments.
-template <class Call>
-int with_copy(va_list arguments, Call call) {
-    va_list copy;
-    va_copy(copy, arguments);
-    const int result = call(copy);
-    va_end(copy);
-    return result;
-}
-
 int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, const void *caller) {
-    const auto call = [&](va_list copy) {
-        switch (scan) {
-        case Scan::c99:
-            return bare.__isoc99_vfscanf(stream, format, copy);
-        case Scan::gnu:
-            break;
-        }
-        return bare.vfscanf(stream, format, copy);
+    // The call may be made anew, in the child of fork(): each takes its own copy of the arguments.
+    const auto call = [&] {
+        va_list copy;
+        va_copy(copy, arguments);
+        const int read = scan == Scan::c99 ? bare.__isoc99_vfscanf(stream, format, copy)
+                                           : bare.vfscanf(stream, format, copy);
+        va_end(copy);
+        return read;
     };
-    return take(
-        stream, EOF, caller, [=](const FILE &s) { return has_words(s, format); },
-        [&] { return with_copy(arguments, call); });
+    return take(stream, EOF, caller, [=](const FILE &s) { return has_words(s, format); }, call);
 }
 
 } // namespace sennit::libc
