@@ -259,14 +259,14 @@ TEST(Repeats, PrioritiesAreThoseOfAPeriodThatGoesOn) {
                                  *nodes.back());
             }
             std::size_t steps = 0;
-            repeats.each_step([&](const task::Repeats::Step &) { ++steps; });
+            repeats.each_latest([&](const task::Repeats::Step &) { ++steps; });
             if (repeats.replays() && steps == size) {
                 std::size_t at = nodes.size(); // of the task that comes next, the first step
                 repeats.find_priorities(1, kMost, [&](const task::Repeats::Step &) {
                     return static_cast<bool>(sends[at++ % size]);
                 });
                 EXPECT_TRUE(repeats.has_priorities(1));
-                repeats.each_step([&](const task::Repeats::Step &step) {
+                repeats.each_latest([&](const task::Repeats::Step &step) {
                     EXPECT_EQ(step.priority, expected[kRound * size + at++ % size])
                         << "program " << program;
                     ++found;

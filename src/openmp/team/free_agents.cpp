@@ -202,12 +202,17 @@ bool is_asked() {
     return config().threadset == Threadset::team;
 }
 
-// The team has more tasks than the agent that is here runs.
-void call_for_more(sched::Worker &worker, Team &team) {
-    if (!team.any_ready())
-        return;
+// The team has tasks that nobody comes for. Without a worker: the next agent that becomes free
+// looks.
+void call_agent(sched::Worker *worker, Team &team) {
     g_agents.await(team, is_asked() ? AwaitsAgent::surely : AwaitsAgent::with_room);
-    send_to_awaiting(worker);
+    if (worker)
+        send_to_awaiting(*worker);
+}
+// It has more of them than the agent that is here runs.
+void call_for_more(sched::Worker &worker, Team &team) {
+    if (team.any_ready())
+        call_agent(&worker, team);
 }
 
 // `task`, if it is not null, and others of the team.
@@ -290,9 +295,7 @@ class Agents : public task::Others {
             team.visit();
             return send_to(*worker, *agents, team);
         }
-        g_agents.await(team, is_asked() ? AwaitsAgent::surely : AwaitsAgent::with_room);
-        if (worker)
-            send_to_awaiting(*worker); // else the next agent that becomes free looks
+        call_agent(worker, team);
     }
     // On the stack of the task that waits, as a thread of the team does with its own queue.
     bool help(sched::Worker &worker, sched::Condition &condition) override {

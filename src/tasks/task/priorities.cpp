@@ -288,7 +288,7 @@ static SENNIT_COLD bool look_ahead(Repeats &repeats, std::uint32_t verdicts) {
     };
     if (!repeats.find_priorities(verdicts, policy::kMostPriority, sends) || !known)
         return false;
-    repeats.each_step([](const Repeats::Step &step) {
+    repeats.each_latest([](const Repeats::Step &step) {
         if (step.latest->task && step.latest->task->vertex)
             g_priorities.outlook.raise(*step.latest->task->vertex, step.priority);
     });

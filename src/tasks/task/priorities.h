@@ -3,9 +3,8 @@
 //
 // A task with dependences has a vertex from its creation to its start, and as long as one of its
 // successors has not started. One that is replayed (repeats.h) has its priority from the first, and
-// no vertex. One spin lock guards all vertices. They are touched only under these
-// two policies, when a task with dependences is created or starts. Order of locks: this one, then a
-// queue's.
+// no vertex. One spin lock guards all vertices. They are touched only under these two policies,
+// when a task with dependences is created or starts. Order of locks: this one, then a queue's.
 //
 // Tasks without dependences have no vertex: nothing leads to them, so all there is to know is
 // whether they send.

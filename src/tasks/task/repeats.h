@@ -108,14 +108,8 @@ class Repeats {
         priorities_of_ = verdicts;
         return lead_to_sends();
     }
-    template <class Visit>
-    void each_step(Visit visit) const {
-        for (const Step &step : steps_)
-            visit(step);
-    }
 
-    // What comes next is no step of the period: visit(step) for the latest `period` tasks, in the
-    // order of their creation.
+    // visit(step) for the latest `period` tasks, in the order of their creation.
     template <class Visit>
     void each_latest(Visit visit) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {

@@ -173,12 +173,12 @@ class NativeReader {
             const char *name = file_.read_string(*strings_ + symbol->st_name);
             if (!name)
                 return false;
-            image_.brings_more |= symbol->st_shndx == SHN_UNDEF && is_in(bringers, name);
-            image_.spawns_several |=
-                symbol->st_shndx == SHN_UNDEF && std::strstr(name, spawning_several) != nullptr;
-            image_.makes_tasks |= symbol->st_shndx == SHN_UNDEF && is_in(task_makers, name);
+            const bool is_import = symbol->st_shndx == SHN_UNDEF;
+            image_.brings_more |= is_import && is_in(bringers, name);
+            image_.spawns_several |= is_import && std::strstr(name, spawning_several) != nullptr;
+            image_.makes_tasks |= is_import && is_in(task_makers, name);
             image_.sanitized |= is_in(sanitizer_starts, name);
-            if (symbol->st_shndx != SHN_UNDEF && is_in(mpi_marks, name))
+            if (!is_import && is_in(mpi_marks, name))
                 image_.mpi_marks.emplace_back(name);
         }
         return true;
