@@ -103,6 +103,13 @@ def virtual_ranks(options, program, environment):
             for stub in stubs:
                 stub.kill()
                 stub.wait()
+        # the host removes what it has put into the folder
+        for _ in range(LIMIT * 10):
+            if not is_loader(host):
+                break
+            time.sleep(0.1)
+        left = [file for _, _, files in os.walk(folder) for file in files]
+        check(f"left behind: {left}", r"behind: \[\]$")
 
 
 def main():
