@@ -106,6 +106,13 @@ TEST(Program, AScriptTellsWhichProgramItStarts) {
     }
 }
 
+TEST(Program, AScriptAsksForWhatItsProgramAsksFor) {
+    const TemporaryFolder folder;
+    const std::string app = folder.write("app", importing("GOMP_task", program("through-middle")));
+    for (const std::string &file : {app, folder.write("script", app + "\n")})
+        EXPECT_TRUE(inspect_program({file}, {}).imports.makes_tasks) << file;
+}
+
 TEST(Program, AScriptMayStartTheRanksItself) {
     const TemporaryFolder folder;
     const std::string text = "#!/bin/sh\nmpiexec.openmpi -n 2 " + program("through-middle") + "\n";
@@ -206,11 +213,11 @@ TEST(Program, WhatItLoadsLaterIsNotKnown) {
     const std::string script = folder.write("script", "#!/usr/bin/python3\nimport mpi4py\n");
     for (const std::string &command : {script, std::string("python3")}) {
         const Program found = inspect_program({command}, {});
-        EXPECT_TRUE(found.brings_more);
+        EXPECT_TRUE(found.imports.brings_more);
         EXPECT_FALSE(found.uses_mpi_or_openmp());
     }
-    EXPECT_FALSE(inspect_program({program("plain")}, {}).brings_more);
-    EXPECT_FALSE(inspect_program({program("plain")}, {}).makes_tasks);
+    EXPECT_FALSE(inspect_program({program("plain")}, {}).imports.brings_more);
+    EXPECT_FALSE(inspect_program({program("plain")}, {}).imports.makes_tasks);
 }
 
 TEST(Program, WhatIsNeitherProgramNorScriptIsRefused) {

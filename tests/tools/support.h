@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -17,6 +18,22 @@ namespace sennit::tool {
 
 inline std::string program(const std::string &name) {
     return std::string(PROGRAMS "/") + name;
+}
+
+inline std::string content_of(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A program's bytes, as if it imported `name`: in the place of a longer name of the same kind,
+// which every program asks for.
+inline std::string importing(std::string name, const std::string &path) {
+    std::string content = content_of(path);
+    const std::string other = "_ITM_deregisterTMCloneTable";
+    const std::size_t at = content.find(other);
+    EXPECT_NE(at, std::string::npos) << path;
+    name.resize(other.size());
+    return content.replace(at, other.size(), name);
 }
 
 class TemporaryFolder {

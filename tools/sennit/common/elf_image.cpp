@@ -148,14 +148,14 @@ class NativeReader {
     bool read_imports() {
         if (!dynamic_segment_)
             return true;
-        image_.brings_more = image_.makes_tasks = true;
+        image_.imports = {.brings_more = true, .makes_tasks = true};
         for (unsigned i = 0; i < header_.e_shnum; ++i) {
             const auto section =
                 file_.read<Elf64_Shdr>(header_.e_shoff + std::uint64_t{i} * sizeof(Elf64_Shdr));
             if (!section)
                 return false;
             if (section->sh_type == SHT_DYNSYM) {
-                image_.brings_more = image_.makes_tasks = false;
+                image_.imports = {};
                 return read_symbols(*section);
             }
         }
@@ -174,9 +174,10 @@ class NativeReader {
             if (!name)
                 return false;
             const bool is_import = symbol->st_shndx == SHN_UNDEF;
-            image_.brings_more |= is_import && is_in(bringers, name);
-            image_.spawns_several |= is_import && std::strstr(name, spawning_several) != nullptr;
-            image_.makes_tasks |= is_import && is_in(task_makers, name);
+            if (is_import)
+                image_.imports |= {.brings_more = is_in(bringers, name),
+                                   .spawns_several = std::strstr(name, spawning_several) != nullptr,
+                                   .makes_tasks = is_in(task_makers, name)};
             image_.sanitized |= is_in(sanitizer_starts, name);
             if (!is_import && is_in(mpi_marks, name))
                 image_.mpi_marks.emplace_back(name);

@@ -11,6 +11,20 @@
 
 namespace sennit::tool {
 
+// What a file, or some files together, import from others.
+struct Imports {
+    bool brings_more = false;    // what loads libraries or starts programs: dlopen, execve
+    bool spawns_several = false; // MPI_Comm_spawn_multiple, by any of its names
+    bool makes_tasks = false;    // what creates tasks of OpenMP
+
+    Imports &operator|=(const Imports &other) {
+        brings_more |= other.brings_more;
+        spawns_several |= other.spawns_several;
+        makes_tasks |= other.makes_tasks;
+        return *this;
+    }
+};
+
 struct ElfImage {
     enum class Kind {
         unreadable, // cannot be opened or read; error_number says why
@@ -27,10 +41,8 @@ struct ElfImage {
     std::string interpreter;            // empty: no loader asked for
     bool dynamic = false;               // has a dynamic section
     bool position_independent_program = false;
-    bool brings_more = false;    // imports what loads libraries or starts programs: dlopen, execve
-    bool spawns_several = false; // imports MPI_Comm_spawn_multiple, by any of its names
-    bool makes_tasks = false;    // imports what creates tasks of OpenMP
-    bool sanitized = false;      // calls the start of AddressSanitizer or a relative of it
+    Imports imports;
+    bool sanitized = false;             // calls the start of AddressSanitizer or a relative of it
     std::vector<std::string> mpi_marks; // what it defines of those of mpi_kind.h
     std::string soname;
     std::vector<std::string> needed;

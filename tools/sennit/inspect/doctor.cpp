@@ -105,12 +105,12 @@ void report_program(const Program &program) {
         say("MPI", fmt::format("{}: {} => {}", use.kind ? traits(*use.kind).name : "unsupported",
                                use.library.name, use.library.path));
     if (program.mpi_libraries.empty())
-        say("MPI", program.brings_more ? later : "none");
+        say("MPI", program.imports.brings_more ? later : "none");
     for (const OpenMpUse &use : program.openmp_libraries)
         say("OpenMP", fmt::format("{} => {}, called through {}", use.library.name, use.library.path,
                                   use.runtime->abi));
     if (program.openmp_libraries.empty())
-        say("OpenMP", program.brings_more ? later : "none");
+        say("OpenMP", program.imports.brings_more ? later : "none");
     for (const LoadedLibrary &library : program.libraries)
         if (const Accelerator *const its = classify_accelerator_library(library.name))
             say("accelerator", fmt::format("{}: {} => {}", its->name, library.name, library.path));
@@ -164,12 +164,14 @@ void report_places(const Plan &plan, const JobSpec &spec) {
 
 // What Sennit changes for the program, as far as its file tells.
 std::string describe_tasks(const Plan &plan) {
-    if (plan.only_watched || (plan.program.openmp_libraries.empty() && !plan.program.brings_more))
+    if (plan.only_watched ||
+        (plan.program.openmp_libraries.empty() && !plan.program.imports.brings_more))
         return "none: it has no OpenMP";
-    if (!plan.program.makes_tasks)
-        return plan.program.brings_more ? later
-                                        : "none are created: loops and other constructs run on "
-                                          "Sennit's OpenMP runtime, calls of MPI are bare";
+    if (!plan.program.imports.makes_tasks)
+        return plan.program.imports.brings_more
+                   ? later
+                   : "none are created: loops and other constructs run on "
+                     "Sennit's OpenMP runtime, calls of MPI are bare";
     return plan.mpi ? "one that waits in MPI is suspended, and its thread runs other tasks"
                     : "run on Sennit's OpenMP runtime";
 }

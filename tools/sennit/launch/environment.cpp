@@ -114,7 +114,7 @@ bool must_preload_openmp(Plan &plan, const JobSpec &spec, const Installation &in
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it tells when the job hangs "
                              "(not with SENNIT_HANG=off)");
     }
-    if (program.brings_more && !program.uses_mpi_or_openmp()) {
+    if (program.imports.brings_more && !program.uses_mpi_or_openmp()) {
         must = true;
         plan.notes.push_back("what it loads or starts cannot be seen before: Sennit's OpenMP "
                              "library is preloaded, in front also of those that Python's wheels "
@@ -196,7 +196,7 @@ void let_ours_come_first(Plan &plan, const EnvironmentReader &environment) {
 std::optional<MpiKind> mpi_of_plan(Plan &plan, const JobSpec &spec,
                                    const EnvironmentReader &environment) {
     const std::optional<MpiKind> kind = choose_mpi(plan.program, spec.mpi);
-    if (kind || !plan.program.brings_more)
+    if (kind || !plan.program.imports.brings_more)
         return kind;
     if (const auto job = find_job_context(environment); job && job->launcher_kind) {
         plan.notes.push_back(fmt::format("it is taken for a program of {}, which started it (--mpi "
@@ -283,7 +283,7 @@ void note_what_is_missing(Plan &plan) {
                        "mpich, openmpi or mpiabi names it";
     if (program.starts_ranks)
         plan.warning = fmt::format("'{}' starts ranks, {}", program.path, text);
-    else if (program.brings_more)
+    else if (program.imports.brings_more)
         plan.notes.push_back(std::move(text));
     else
         plan.notes.push_back("it uses no MPI: only the OpenMP runtime is replaced");
@@ -322,7 +322,7 @@ Plan make_plan(const JobSpec &spec, const Installation &installation,
     plan.mpi = mpi_of_plan(plan, spec, environment);
     if (!plan.program.warning.empty())
         plan.warning = plan.program.warning;
-    if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more) {
+    if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.imports.brings_more) {
         refuse_without_libraries(plan.program);
         plan.runs_as_it_is = true;
         plan.settings = spec.settings;

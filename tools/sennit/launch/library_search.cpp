@@ -135,9 +135,7 @@ class Search {
         LoadedLibrary library{name, "", objects_[by].path};
         ElfImage image;
         find(library, image, by);
-        library.brings_more = image.brings_more;
-        library.makes_tasks = image.makes_tasks;
-        library.spawns_several = image.spawns_several;
+        library.imports = image.imports;
         library.mpi = mpi_of(name, image);
         found_.push_back(library);
         if (library.path.empty())

@@ -18,10 +18,8 @@ struct LoadedLibrary {
     std::string name; // as the program or library that needs it calls it
     std::string path; // where the loader finds it; empty: nowhere
     std::string needed_by;
-    bool found_by_rpath = false;                  // DT_RPATH decided, LD_LIBRARY_PATH had no say
-    bool brings_more = false;                     // see ElfImage
-    bool makes_tasks = false;                     // likewise
-    bool spawns_several = false;                  // likewise
+    bool found_by_rpath = false; // DT_RPATH decided, LD_LIBRARY_PATH had no say
+    Imports imports = {};
     std::optional<MpiLibrary> mpi = std::nullopt; // by its name, else by what it defines
 };
 

@@ -35,7 +35,7 @@ struct Launch {
     int ranks;
     std::vector<std::string> command;
     std::vector<LauncherWord> options;
-    bool spawns_several = false; // see Program
+    bool spawns_several = false; // see Imports
 };
 
 // `<mpiexec> <options> -n <ranks> command... : <options> -n <ranks> command...` Throws Failure for

@@ -121,9 +121,7 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
     program.libraries = find_libraries(file, image, library_path);
     program.mpi_libraries.clear();
     program.openmp_libraries.clear();
-    program.brings_more |= image.brings_more;
-    program.spawns_several = image.spawns_several;
-    program.makes_tasks = image.makes_tasks;
+    program.imports |= image.imports;
     for (const LoadedLibrary &library : program.libraries) {
         const auto &mpi = library.mpi;
         const auto *runtime = classify_openmp_library(library.name);
@@ -131,9 +129,8 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
             program.mpi_libraries.push_back({mpi->kind, library});
         if (runtime)
             program.openmp_libraries.push_back({runtime, library});
-        program.brings_more |= library.brings_more && !mpi && !runtime;
-        program.spawns_several |= library.spawns_several && !mpi && !runtime;
-        program.makes_tasks |= library.makes_tasks && !mpi && !runtime;
+        if (!mpi && !runtime)
+            program.imports |= library.imports;
     }
     // A library between a program and its MPI may define MPI's functions, and none of the marks.
     const auto is_of_no_kind = [](const MpiUse &use) {
@@ -162,7 +159,7 @@ class Inspection {
         const auto script =
             image.kind == ElfImage::Kind::other ? read_script(program_.path) : std::nullopt;
         if (script) {
-            program_.script = program_.brings_more = true;
+            program_.script = program_.imports.brings_more = true;
             follow_script(program_.path, *script);
         } else {
             refuse_unusable_image(program_.path, image);
@@ -170,7 +167,7 @@ class Inspection {
         }
         const std::string line = fmt::format("{}", fmt::join(command, " "));
         note_launcher(command[0], line);
-        if (program_.brings_more && !program_.uses_mpi_or_openmp())
+        if (program_.imports.brings_more && !program_.uses_mpi_or_openmp())
             follow_arguments(program_.path, command, line);
         return std::move(program_);
     }
@@ -253,7 +250,7 @@ class Inspection {
         }
         if (image.kind != ElfImage::Kind::native || image.interpreter.empty())
             return;
-        if (image.brings_more)
+        if (image.imports.brings_more)
             starters_.insert(path);
         Program found;
         read_libraries(found, path, image, library_path_);
@@ -271,6 +268,7 @@ class Inspection {
         refuse_unusable_file(path);
         program_.way.push_back(fmt::format("'{}' starts '{}'", by, path));
         program_.file = found.file;
+        program_.imports |= found.imports;
         program_.libraries = std::move(found.libraries);
         program_.mpi_libraries = std::move(found.mpi_libraries);
         program_.openmp_libraries = std::move(found.openmp_libraries);

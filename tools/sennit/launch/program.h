@@ -32,10 +32,8 @@ struct Program {
     std::string file;             // the one whose libraries these are: `path`, or what it starts
     std::vector<std::string> way; // how `path` leads there, for people, a sentence each
     bool script = false;
-    bool brings_more = false;    // it may load libraries or start programs that nobody sees here
-    bool spawns_several = false; // it, or a library of it, calls MPI_Comm_spawn_multiple
-    bool makes_tasks = false;    // it, or a library of it, calls what creates tasks of OpenMP
-    bool starts_ranks = false;   // there is an mpiexec in it
+    Imports imports;           // its own, and those of its libraries other than MPI's and OpenMP's
+    bool starts_ranks = false; // there is an mpiexec in it
     std::string starts_ranks_by; // the line where
     std::string warning;         // what it starts and Sennit does not get into; empty: nothing
     std::vector<LoadedLibrary> libraries;

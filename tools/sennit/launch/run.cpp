@@ -298,7 +298,7 @@ std::optional<MpiKind> launcher_of(const Plan &plan, const JobSpec &spec, Asking
         return plan.mpi;
     if (ranks_of_all(spec) == 1 && spec.launcher_options.empty())
         return std::nullopt;
-    if (plan.program.starts_ranks || plan.program.brings_more)
+    if (plan.program.starts_ranks || plan.program.imports.brings_more)
         refuse_ranks(plan, spec);
     return any_launcher(asking);
 }
@@ -413,11 +413,11 @@ std::vector<std::string> launch_command(const Plan &plan, const JobSpec &spec,
     const Mpiexec launcher = find_mpiexec(*mpi, &plan, asking);
     std::vector<Launch> programs = {{spec.ranks.value_or(1),
                                      exec_command(plan, spec, watch_address), spec.launcher_options,
-                                     plan.program.spawns_several}};
+                                     plan.program.imports.spawns_several}};
     for (const JobSpec &other : spec.others) {
         const Plan its = plan_other(plan, *mpi, other);
         programs.push_back({other.ranks.value_or(1), exec_command(its, other, watch_address, true),
-                            other.launcher_options, its.program.spawns_several});
+                            other.launcher_options, its.program.imports.spawns_several});
     }
     return compose_launch(launcher, programs);
 }
