@@ -4,6 +4,8 @@
  */
 #include "check.h"
 
+#include <sched.h>
+
 int late_compute(int threads);
 
 int late_compute(int threads) {
@@ -25,7 +27,24 @@ int late_compute(int threads) {
     return sum + chain;
 }
 
+/* While the calling thread has the loader's lock, another one, which sleeps already, runs the first
+ * task of the process that gets a stack of its own. */
+static void leave_a_task_to_another_thread(void) {
+    int ran = 0;
+#pragma omp parallel num_threads(2) shared(ran)
+#pragma omp master
+    {
+        for (const double end = omp_get_wtime() + 0.02; omp_get_wtime() < end;)
+            sched_yield();
+#pragma omp task shared(ran)
+        __atomic_store_n(&ran, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&ran, __ATOMIC_ACQUIRE))
+            sched_yield();
+    }
+}
+
 __attribute__((constructor)) static void loaded(void) {
+    leave_a_task_to_another_thread();
     CHECK_EQ(late_compute(2), 4970);
 }
 

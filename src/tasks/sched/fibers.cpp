@@ -44,24 +44,20 @@ Fiber *Fibers::make() {
 
 // Libc's __libc_single_threaded, by name: what is linked here is our own (packaging/libc_floor.c).
 // A libc before 2.32 has none.
-static char *single_threaded() {
-    static constinit std::atomic<char *> known{nullptr}; // the same whoever finds it
-    static constinit char none = 0;
-    char *flag = known.load(std::memory_order_relaxed);
-    if (!flag) [[unlikely]] {
-        flag = static_cast<char *>(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
-        flag = flag ? flag : &none;
-        known.store(flag, std::memory_order_relaxed);
-    }
-    return flag;
+static constinit char *g_single_threaded = nullptr; // written before a second thread is here
+
+// Not when the first fiber is made: dlsym takes the loader's lock, and a library's constructor that
+// holds this lock may wait for the thread that makes it.
+void Fibers::setup() {
+    g_single_threaded = static_cast<char *>(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
 }
 
 // A fiber may come to something that another fiber has half done, as a second thread may. So the
 // C++ library is told that there may be several threads. Otherwise it takes a static variable that
 // is still being initialized for a mistake.
 void Fibers::list(Fiber &fiber) {
-    if (char *const flag = single_threaded(); *flag) // without threads, so nobody else writes it
-        *flag = 0;
+    if (g_single_threaded && *g_single_threaded) // without threads, so nobody else writes it
+        *g_single_threaded = 0;
     lock_.lock();
     fiber.listed_next = all_;
     fiber.listed_at = &all_;

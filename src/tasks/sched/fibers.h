@@ -76,6 +76,7 @@ struct Handoff {
 
 class Fibers {
   public:
+    static void setup(); // once, when the library is loaded
     // `main`: what a new fiber runs. Its first act is arrive().
     explicit Fibers(void (*main)(fiber::Context &)) : main_(main) {}
 

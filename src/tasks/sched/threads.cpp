@@ -158,6 +158,7 @@ class WorkerThreads {
     void begin() {
         pthread_key_create(&exit_key_, thread_exit);
         exception_globals_ = find_exception_globals();
+        Fibers::setup();
     }
 
     Worker &adopt() {
