@@ -102,7 +102,7 @@ inline ssize_t getline(char **line, std::size_t *size, FILE *stream, const void 
 std::size_t fread(void *items, std::size_t size, std::size_t count, FILE *stream,
                   const void *caller);
 // Which of libc's functions it is: they read some formats differently.
-enum class Scan : std::uint8_t { gnu, c99 };
+enum class Scan : std::uint8_t { gnu, c99, c23 };
 int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, const void *caller);
 
 // ---- many.cpp: one of several files

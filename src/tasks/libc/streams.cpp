@@ -250,13 +250,23 @@ std::size_t fread(void *items, std::size_t size, std::size_t count, FILE *stream
                 [=] { return bare.fread(items, size, count, stream); });
 }
 
+static auto *bare_scan(Scan scan) {
+    switch (scan) {
+    case Scan::c99:
+        return bare.__isoc99_vfscanf;
+    case Scan::c23:
+        return bare.__isoc23_vfscanf;
+    default:
+        return bare.vfscanf;
+    }
+}
+
 int vfscanf(Scan scan, FILE *stream, const char *format, va_list arguments, const void *caller) {
     // The call may be made anew, in the child of fork(): each takes its own copy of the arguments.
     const auto call = [&] {
         va_list copy;
         va_copy(copy, arguments);
-        const int read = scan == Scan::c99 ? bare.__isoc99_vfscanf(stream, format, copy)
-                                           : bare.vfscanf(stream, format, copy);
+        const int read = bare_scan(scan)(stream, format, copy);
         va_end(copy);
         return read;
     };

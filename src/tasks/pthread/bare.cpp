@@ -21,12 +21,25 @@ void *first(const char *name) {
     return program ? dlsym(program, name) : nullptr;
 }
 
+// Calls for C23 are in glibc 2.38 and later. Where libc has none, no program has one.
+const char *in_c99(const char *name) {
+    constexpr const char *kCalls[][2] = {{"__isoc23_vfscanf", "__isoc99_vfscanf"},
+                                         {"__isoc23_vscanf", "__isoc99_vscanf"}};
+    for (const auto &[c23, c99] : kCalls)
+        if (std::strcmp(name, c23) == 0)
+            return c99;
+    return nullptr;
+}
+
 // libc comes before this library where only a library of the program needs OpenMP. Then the first
 // in the loader's order is libc's, or that of a tool in front of libc.
 void *first_of_others(const char *name) {
     void *found = first(name);
     if (!found || is_ours(found))
         found = made_of_older_calls(name);
+    if (!found)
+        if (const char *const older = in_c99(name))
+            found = find_next(older, first_of_others);
     if (!found)
         fatal("the C library has no %s", name);
     return found;

@@ -126,7 +126,9 @@ namespace sennit::pthread {
     X(int, vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                               \
     X(int, __isoc99_vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                      \
     X(int, vscanf, (const char *a, va_list b), (a, b))                                             \
-    X(int, __isoc99_vscanf, (const char *a, va_list b), (a, b))
+    X(int, __isoc99_vscanf, (const char *a, va_list b), (a, b))                                    \
+    X(int, __isoc23_vfscanf, (FILE * a, const char *b, va_list c), (a, b, c))                      \
+    X(int, __isoc23_vscanf, (const char *a, va_list b), (a, b))
 
 // X as above.
 #define SENNIT_BARE_FUNCTIONS(X)                                                                   \

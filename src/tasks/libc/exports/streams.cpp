@@ -84,3 +84,4 @@ INTERPOSE_CHECKED(std::size_t, __fread_chk,
     }
 INTERPOSE_SCAN(, gnu)
 INTERPOSE_SCAN(__isoc99_, c99)
+INTERPOSE_SCAN(__isoc23_, c23)
