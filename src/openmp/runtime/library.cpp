@@ -334,6 +334,7 @@ bool blocks(const char *symbol) {
     if (std::strcmp(symbol, #name) == 0)                                                           \
         return true;
     SENNIT_BARE_CALLS(SENNIT_BARE)
+    SENNIT_BARE_LATE(SENNIT_BARE)
 #undef SENNIT_BARE
     // By these a FILE may have another task at its other end.
     for (const char *name : {"fdopen", "popen", "mkfifo"})

@@ -7,14 +7,18 @@
 // program that has a thread for each task.
 #pragma once
 
+#include <aio.h>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -50,14 +54,33 @@ ssize_t sendmsg(int file, const msghdr *message, int flags, const void *caller);
 int accept(int file, sockaddr *from, socklen_t *length, const void *caller);
 int accept4(int file, sockaddr *from, socklen_t *length, int flags, const void *caller);
 int connect(int file, const sockaddr *to, socklen_t length, const void *caller);
+int recvmmsg(int file, mmsghdr *messages, unsigned count, int flags, timespec *time,
+             const void *caller);
+int sendmmsg(int file, mmsghdr *messages, unsigned count, int flags, const void *caller);
+inline int eventfd_read(int file, eventfd_t *value, const void *caller) {
+    return libc::read(file, value, sizeof *value, caller) == sizeof *value ? 0 : -1;
+}
+inline int eventfd_write(int file, eventfd_t value, const void *caller) {
+    return libc::write(file, &value, sizeof value, caller) == sizeof value ? 0 : -1;
+}
 
 // ---- disks.cpp
 ssize_t pread(int file, void *bytes, std::size_t size, off_t at, const void *caller);
 ssize_t pwrite(int file, const void *bytes, std::size_t size, off_t at, const void *caller);
 ssize_t preadv(int file, const iovec *vectors, int count, off_t at, const void *caller);
 ssize_t pwritev(int file, const iovec *vectors, int count, off_t at, const void *caller);
+ssize_t preadv2(int file, const iovec *vectors, int count, off_t at, int flags, const void *caller);
+ssize_t pwritev2(int file, const iovec *vectors, int count, off_t at, int flags,
+                 const void *caller);
 int fsync(int file, const void *caller);
 int fdatasync(int file, const void *caller);
+int syncfs(int file, const void *caller);
+int sync_file_range(int file, off_t at, off_t size, unsigned flags, const void *caller);
+int msync(void *bytes, std::size_t size, int flags, const void *caller);
+int fallocate(int file, int mode, off_t at, off_t size, const void *caller);
+// Returns an error number.
+int posix_fallocate(int file, off_t at, off_t size, const void *caller);
+int aio_suspend(const aiocb *const calls[], int count, const timespec *time, const void *caller);
 int openat(int folder, const char *path, int flags, mode_t mode, const void *caller);
 int open(const char *path, int flags, mode_t mode, const void *caller);
 
@@ -75,6 +98,24 @@ inline ssize_t preadv64(int file, const iovec *vectors, int count, off_t at, con
 inline ssize_t pwritev64(int file, const iovec *vectors, int count, off_t at, const void *caller) {
     return libc::pwritev(file, vectors, count, at, caller);
 }
+inline ssize_t preadv64v2(int file, const iovec *vectors, int count, off_t at, int flags,
+                          const void *caller) {
+    return libc::preadv2(file, vectors, count, at, flags, caller);
+}
+inline ssize_t pwritev64v2(int file, const iovec *vectors, int count, off_t at, int flags,
+                           const void *caller) {
+    return libc::pwritev2(file, vectors, count, at, flags, caller);
+}
+inline int fallocate64(int file, int mode, off_t at, off_t size, const void *caller) {
+    return libc::fallocate(file, mode, at, size, caller);
+}
+inline int posix_fallocate64(int file, off_t at, off_t size, const void *caller) {
+    return libc::posix_fallocate(file, at, size, caller);
+}
+inline int aio_suspend64(const aiocb *const calls[], int count, const timespec *time,
+                         const void *caller) {
+    return libc::aio_suspend(calls, count, time, caller);
+}
 inline int openat64(int folder, const char *path, int flags, mode_t mode, const void *caller) {
     return libc::openat(folder, path, flags, mode, caller);
 }
@@ -82,7 +123,39 @@ inline int open64(const char *path, int flags, mode_t mode, const void *caller) 
     return libc::open(path, flags, mode, caller);
 }
 
+// ---- copies.cpp: from one file to another, or when a terminal has shown all
+ssize_t copy_file_range(int in, off_t *from, int out, off_t *to, std::size_t size, unsigned flags,
+                        const void *caller);
+ssize_t sendfile(int out, int in, off_t *from, std::size_t size, const void *caller);
+inline ssize_t sendfile64(int out, int in, off_t *from, std::size_t size, const void *caller) {
+    return libc::sendfile(out, in, from, size, caller);
+}
+ssize_t splice(int in, off_t *from, int out, off_t *to, std::size_t size, unsigned flags,
+               const void *caller);
+ssize_t tee(int in, int out, std::size_t size, unsigned flags, const void *caller);
+ssize_t vmsplice(int file, const iovec *vectors, std::size_t count, unsigned flags,
+                 const void *caller);
+int tcdrain(int file, const void *caller);
+
+// ---- queues.cpp: POSIX message queues, each of which is a file
+ssize_t mq_receive(mqd_t queue, char *bytes, std::size_t size, unsigned *priority,
+                   const void *caller);
+ssize_t mq_timedreceive(mqd_t queue, char *bytes, std::size_t size, unsigned *priority,
+                        const timespec *time, const void *caller);
+int mq_send(mqd_t queue, const char *bytes, std::size_t size, unsigned priority,
+            const void *caller);
+int mq_timedsend(mqd_t queue, const char *bytes, std::size_t size, unsigned priority,
+                 const timespec *time, const void *caller);
+
 // ---- streams.cpp
+FILE *fopen(const char *path, const char *mode, const void *caller);
+inline FILE *fopen64(const char *path, const char *mode, const void *caller) {
+    return libc::fopen(path, mode, caller);
+}
+FILE *freopen(const char *path, const char *mode, FILE *stream, const void *caller);
+inline FILE *freopen64(const char *path, const char *mode, FILE *stream, const void *caller) {
+    return libc::freopen(path, mode, stream, caller);
+}
 int getc(FILE *stream, const void *caller);
 inline int fgetc(FILE *stream, const void *caller) {
     return libc::getc(stream, caller);
@@ -124,10 +197,31 @@ inline pid_t waitpid(pid_t child, int *status, int options, const void *caller) 
 inline pid_t wait(int *status, const void *caller) {
     return libc::wait4(-1, status, 0, nullptr, caller);
 }
+inline pid_t wait3(int *status, int options, rusage *usage, const void *caller) {
+    return libc::wait4(-1, status, options, usage, caller);
+}
 int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *caller);
 int flock(int file, int operation, const void *caller);
+int fcntl(int file, int command, void *argument, const void *caller);
+inline int fcntl64(int file, int command, void *argument, const void *caller) {
+    return libc::fcntl(file, command, argument, caller);
+}
+int lockf(int file, int command, off_t size, const void *caller);
+inline int lockf64(int file, int command, off_t size, const void *caller) {
+    return libc::lockf(file, command, size, caller);
+}
 int system(const char *command, const void *caller);
 int pclose(FILE *stream, const void *caller);
+
+// ---- system_v.cpp: message queues and semaphores
+ssize_t msgrcv(int queue, void *message, std::size_t size, long type, int flags,
+               const void *caller);
+int msgsnd(int queue, const void *message, std::size_t size, int flags, const void *caller);
+int semtimedop(int set, sembuf *operations, std::size_t count, const timespec *time,
+               const void *caller);
+inline int semop(int set, sembuf *operations, std::size_t count, const void *caller) {
+    return libc::semtimedop(set, operations, count, nullptr, caller);
+}
 
 // ---- names.cpp
 int getaddrinfo(const char *host, const char *service, const addrinfo *hints, addrinfo **result,

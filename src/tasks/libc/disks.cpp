@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -60,13 +61,13 @@ bool may_wait_to_read(const Transfer &transfer, const struct stat &facts) {
         return false; // behind its end, or the kernel makes what is in it, as in /proc
     char byte;
     const iovec vector = {&byte, 1};
-    if (preadv2(transfer.file, &vector, 1, last, RWF_NOWAIT) >= 0)
+    if (bare.preadv2(transfer.file, &vector, 1, last, RWF_NOWAIT) >= 0)
         return false;
     switch (errno) {
     case EAGAIN:
         return true;
     case EINVAL: // one byte is no block
-        return fcntl(transfer.file, F_GETFL) & O_DIRECT;
+        return ::fcntl(transfer.file, F_GETFL) & O_DIRECT;
     case EOPNOTSUPP: // such a system of files cannot say
     case ENOSYS:
         return !is_in_memory(transfer.file);
@@ -78,7 +79,7 @@ bool may_wait_to_read(const Transfer &transfer, const struct stat &facts) {
 bool may_wait_to_write(const Transfer &transfer) {
     if (poll::now_ns() < g_slow_until.load(std::memory_order_relaxed))
         return true;
-    const int flags = fcntl(transfer.file, F_GETFL);
+    const int flags = ::fcntl(transfer.file, F_GETFL);
     return flags >= 0 && (flags & (O_DIRECT | O_SYNC | O_DSYNC));
 }
 
@@ -116,7 +117,23 @@ int sync(int file, const void *caller, Sync sync) {
     return elsewhere(*worker, CallEnds::by_itself, sync);
 }
 
-// What the kernel makes. There /proc/thread-self is the caller, and devices may do anything.
+// With flags that libc's pread() does not have.
+template <class Move>
+ssize_t move_by_flags(const Transfer &transfer, const iovec *vectors, int count, int flags,
+                      const void *caller, Move move) {
+    sched::Worker *const worker = flags & RWF_NOWAIT ? nullptr : worker_of_task(caller);
+    struct stat facts;
+    if (!worker || transfer.at < kWhereItIs || !find_facts(transfer.file, facts) ||
+        !is_on_disk(facts))
+        return move();
+    Transfer whole = transfer;
+    whole.size = size_of(vectors, count);
+    return flags & (RWF_DSYNC | RWF_SYNC) ? elsewhere(*worker, CallEnds::by_itself, move)
+                                          : move_on_disk(*worker, whole, facts, move);
+}
+
+} // namespace
+
 bool is_the_kernels(const char *path) {
     for (const char *folder : {"/proc/", "/sys/", "/dev/"})
         if (std::strncmp(path, folder, std::strlen(folder)) == 0)
@@ -124,16 +141,13 @@ bool is_the_kernels(const char *path) {
     return false;
 }
 
-// A named pipe, whose other end another task opens, or a device. To ask takes as long as to open.
-bool may_wait_for_another(int folder, const char *path, int flags) {
+bool may_wait_for_another(int folder, const char *path, bool makes_it) {
     const ErrnoKept kept;
     struct stat facts;
     if (fstatat(folder, path, &facts, 0) != 0)
-        return errno != ENOENT || !(flags & O_CREAT);
+        return errno != ENOENT || !makes_it;
     return !is_on_disk(facts) && !S_ISDIR(facts.st_mode);
 }
-
-} // namespace
 
 bool may_wait_for_disk(const Transfer &transfer, const struct stat &facts) {
     if (transfer.size >= kLong)
@@ -178,6 +192,22 @@ ssize_t pwritev(int file, const iovec *vectors, int count, off_t at, const void 
         [=] { return bare.pwritev(file, vectors, count, at); });
 }
 
+ssize_t preadv2(int file, const iovec *vectors, int count, off_t at, int flags,
+                const void *caller) {
+    if (at == kWhereItIs && flags == 0)
+        return libc::readv(file, vectors, count, caller);
+    return move_by_flags({file, 0, at, Direction::in}, vectors, count, flags, caller,
+                         [=] { return bare.preadv2(file, vectors, count, at, flags); });
+}
+
+ssize_t pwritev2(int file, const iovec *vectors, int count, off_t at, int flags,
+                 const void *caller) {
+    if (at == kWhereItIs && flags == 0)
+        return libc::writev(file, vectors, count, caller);
+    return move_by_flags({file, 0, at, Direction::out}, vectors, count, flags, caller,
+                         [=] { return bare.pwritev2(file, vectors, count, at, flags); });
+}
+
 int fsync(int file, const void *caller) {
     return sync(file, caller, [=] { return bare.fsync(file); });
 }
@@ -186,21 +216,40 @@ int fdatasync(int file, const void *caller) {
     return sync(file, caller, [=] { return bare.fdatasync(file); });
 }
 
+int syncfs(int file, const void *caller) {
+    return sync(file, caller, [=] { return bare.syncfs(file); });
+}
+
+int sync_file_range(int file, off_t at, off_t size, unsigned flags, const void *caller) {
+    return sync(file, caller, [=] { return bare.sync_file_range(file, at, size, flags); });
+}
+
+int msync(void *bytes, std::size_t size, int flags, const void *caller) {
+    sched::Worker *const worker = flags & MS_SYNC ? worker_of_task(caller) : nullptr;
+    const auto call = [=] { return bare.msync(bytes, size, flags); };
+    return worker ? elsewhere(*worker, CallEnds::by_itself, call) : call();
+}
+
+int fallocate(int file, int mode, off_t at, off_t size, const void *caller) {
+    return sync(file, caller, [=] { return bare.fallocate(file, mode, at, size); });
+}
+
+int posix_fallocate(int file, off_t at, off_t size, const void *caller) {
+    return sync(file, caller, [=] { return bare.posix_fallocate(file, at, size); });
+}
+
+int aio_suspend(const aiocb *const calls[], int count, const timespec *time, const void *caller) {
+    sched::Worker *const worker = worker_of_task(caller);
+    const auto call = [=] { return bare.aio_suspend(calls, count, time); };
+    return worker ? elsewhere(*worker, CallEnds::by_another, call) : call();
+}
+
 int openat(int folder, const char *path, int flags, mode_t mode, const void *caller) {
     sched::Worker *const worker = worker_of_task(caller);
     const auto open = [=] { return bare.openat(folder, path, flags, mode); };
     if (!worker || !path || is_the_kernels(path))
         return open();
-    const int before = errno;
-    bool may_wait = false;
-    const int file = elsewhere(*worker, CallEnds::by_itself, [&] {
-        may_wait = may_wait_for_another(folder, path, flags);
-        return may_wait ? -1 : open();
-    });
-    if (!may_wait)
-        return file;
-    errno = before;
-    return elsewhere(*worker, CallEnds::by_another, open);
+    return open_in_task(*worker, folder, path, flags & O_CREAT, -1, open);
 }
 
 int open(const char *path, int flags, mode_t mode, const void *caller) {

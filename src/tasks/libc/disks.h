@@ -47,6 +47,23 @@ inline bool is_on_disk(const struct stat &facts) {
 // Should a helper make it?
 bool may_wait_for_disk(const Transfer &transfer, const struct stat &facts);
 
+// What the kernel makes. There /proc/thread-self is the caller, and devices may do anything.
+bool is_the_kernels(const char *path);
+// A named pipe, whose other end another task opens, or a device. To ask takes as long as to open.
+bool may_wait_for_another(int folder, const char *path, bool makes_it);
+
+// open(): libc's call; `none`, if it is not made. It makes a file that is not there, or does not.
+template <class Result, class Open>
+Result open_in_task(sched::Worker &worker, int folder, const char *path, bool makes_it, Result none,
+                    Open open) {
+    bool may_wait = false;
+    const Result result = function_elsewhere(worker, CallEnds::by_itself, [&] {
+        may_wait = may_wait_for_another(folder, path, makes_it);
+        return may_wait ? none : open();
+    });
+    return may_wait ? function_elsewhere(worker, CallEnds::by_another, open) : result;
+}
+
 // Notes how long writes take that stay.
 class WriteTime {
   public:

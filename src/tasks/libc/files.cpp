@@ -20,7 +20,7 @@ namespace sennit::libc {
 using pthread::bare;
 
 bool is_nonblocking(int file) {
-    const int flags = fcntl(file, F_GETFL);
+    const int flags = ::fcntl(file, F_GETFL);
     return flags >= 0 && (flags & O_NONBLOCK);
 }
 
@@ -161,8 +161,8 @@ ssize_t write_piece(int file, Vectors vectors) {
 ssize_t attempt(int file, Vectors vectors, Direction direction) {
     const int count = static_cast<int>(vectors.size());
     const ssize_t moved = direction == Direction::in
-                              ? preadv2(file, vectors.data(), count, kWhereItIs, RWF_NOWAIT)
-                              : pwritev2(file, vectors.data(), count, kWhereItIs, RWF_NOWAIT);
+                              ? bare.preadv2(file, vectors.data(), count, kWhereItIs, RWF_NOWAIT)
+                              : bare.pwritev2(file, vectors.data(), count, kWhereItIs, RWF_NOWAIT);
     if (moved >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS))
         return moved;
     if (is_nonblocking(file) || (direction == Direction::in && is_timed_terminal(file)))
@@ -272,6 +272,28 @@ ssize_t move_to(int socket, const void *bytes, std::size_t size, msghdr &message
     return move_message(*worker, socket, message, flags, direction);
 }
 
+// Unlike the kernel's, they are made one by one, but for what goes at once.
+template <class Batch>
+int move_messages(sched::Worker &worker, int socket, std::span<mmsghdr> messages, int flags,
+                  Direction direction, const Deadline &until, Batch batch) {
+    const bool only_first = flags & MSG_WAITFORONE;
+    int done = is_stream(socket) ? 0 : batch(flags | MSG_DONTWAIT);
+    if (done < 0 && errno != EAGAIN)
+        return done;
+    done = std::max(done, 0);
+    for (mmsghdr &message : messages.subspan(static_cast<unsigned>(done))) {
+        if (done > 0 && (only_first || until.over()))
+            return done;
+        const ssize_t moved =
+            move_message(worker, socket, message.msg_hdr, flags & ~MSG_WAITFORONE, direction);
+        if (moved < 0)
+            return done > 0 ? done : -1;
+        message.msg_len = static_cast<unsigned>(moved);
+        ++done;
+    }
+    return done;
+}
+
 } // namespace
 
 ssize_t read(int file, void *bytes, std::size_t size, const void *caller) {
@@ -364,13 +386,13 @@ int accept_one(int file, const void *caller, Accept block) {
 
 // As connect() of a non-blocking socket, which it is meanwhile.
 int begin_to_connect(int file, const sockaddr *to, socklen_t length) {
-    const int flags = fcntl(file, F_GETFL);
+    const int flags = ::fcntl(file, F_GETFL);
     if (flags < 0)
         return -1;
-    fcntl(file, F_SETFL, flags | O_NONBLOCK);
+    ::fcntl(file, F_SETFL, flags | O_NONBLOCK);
     const int result = bare.connect(file, to, length);
     const int error = errno;
-    fcntl(file, F_SETFL, flags);
+    ::fcntl(file, F_SETFL, flags);
     errno = error;
     return result;
 }
@@ -393,6 +415,29 @@ int wait_until_connected(sched::Worker &worker, int file, const Deadline &until)
 }
 
 } // namespace
+
+int recvmmsg(int file, mmsghdr *messages, unsigned count, int flags, timespec *time,
+             const void *caller) {
+    sched::Worker *const worker = never_waits(flags) ? nullptr : worker_of_task(caller);
+    if (!worker || (time && !is_valid(*time)))
+        return bare.recvmmsg(file, messages, count, flags, time);
+    timespec storage;
+    const Deadline until = time ? Deadline::in_ns(ns_of(*time), storage) : Deadline();
+    const int received = move_messages(
+        *worker, file, {messages, count}, flags, Direction::in, until,
+        [=](int tried) { return bare.recvmmsg(file, messages, count, tried, nullptr); });
+    if (time && received > 0)
+        *time = left_until(until);
+    return received;
+}
+
+int sendmmsg(int file, mmsghdr *messages, unsigned count, int flags, const void *caller) {
+    sched::Worker *const worker = never_waits(flags) ? nullptr : worker_of_task(caller);
+    if (!worker)
+        return bare.sendmmsg(file, messages, count, flags);
+    return move_messages(*worker, file, {messages, count}, flags, Direction::out, Deadline(),
+                         [=](int tried) { return bare.sendmmsg(file, messages, count, tried); });
+}
 
 int accept(int file, sockaddr *from, socklen_t *length, const void *caller) {
     return accept_one(file, caller, [=] { return bare.accept(file, from, length); });

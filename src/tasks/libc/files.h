@@ -20,6 +20,8 @@ bool is_timed_terminal(int file);
 class TimeLimit {
   public:
     TimeLimit(int file, Direction direction) : file(file), direction(direction) {}
+    TimeLimit(int file, Direction direction, const Deadline &until)
+        : file(file), direction(direction), is_known_(true), until_(until) {}
     const Deadline &until();
 
     const int file;

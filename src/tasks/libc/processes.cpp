@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -90,6 +91,20 @@ int run_command(sched::Worker &worker, Call call) {
     return status;
 }
 
+// attempt(): as the call, if it does not wait.
+template <class Attempt, class Call>
+int lock(const void *caller, Attempt attempt, Call call) {
+    sched::Worker *const worker = worker_of_task(caller);
+    return !worker ? call()
+                   : until_done(
+                         *worker, 0,
+                         [=](int &result) {
+                             result = attempt();
+                             return result == 0 || (errno != EAGAIN && errno != EACCES);
+                         },
+                         call);
+}
+
 } // namespace
 
 int system(const char *command, const void *caller) {
@@ -152,17 +167,24 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options, const void *cal
 }
 
 int flock(int file, int operation, const void *caller) {
-    sched::Worker *const worker = operation & LOCK_NB ? nullptr : worker_of_task(caller);
-    const auto block = [=] { return bare.flock(file, operation); };
-    if (!worker)
-        return block();
-    return until_done(
-        *worker, 0,
-        [=](int &result) {
-            result = bare.flock(file, operation | LOCK_NB);
-            return result == 0 || errno != EWOULDBLOCK;
-        },
-        block);
+    const auto call = [=] { return bare.flock(file, operation); };
+    return operation & LOCK_NB
+               ? call()
+               : lock(caller, [=] { return bare.flock(file, operation | LOCK_NB); }, call);
+}
+
+int fcntl(int file, int command, void *argument, const void *caller) {
+    const auto call = [=] { return bare.fcntl(file, command, argument); };
+    if (command != F_SETLKW && command != F_OFD_SETLKW)
+        return call();
+    const int tries = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
+    return lock(caller, [=] { return bare.fcntl(file, tries, argument); }, call);
+}
+
+int lockf(int file, int command, off_t size, const void *caller) {
+    const auto call = [=] { return bare.lockf(file, command, size); };
+    return command != F_LOCK ? call()
+                             : lock(caller, [=] { return bare.lockf(file, F_TLOCK, size); }, call);
 }
 
 } // namespace sennit::libc

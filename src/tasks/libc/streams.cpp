@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cwchar>
+#include <fcntl.h>
 #include <optional>
 #include <stdio_ext.h>
 #include <unistd.h>
@@ -221,6 +222,22 @@ bool has_words(const FILE &stream, const char *format) {
 }
 
 } // namespace
+
+FILE *fopen(const char *path, const char *mode, const void *caller) {
+    sched::Worker *const worker = worker_of_task(caller);
+    const auto call = [=] { return bare.fopen(path, mode); };
+    if (!worker || !path || !mode || is_the_kernels(path))
+        return call();
+    return open_in_task(*worker, AT_FDCWD, path, *mode != 'r', static_cast<FILE *>(nullptr), call);
+}
+
+FILE *freopen(const char *path, const char *mode, FILE *stream, const void *caller) {
+    const auto call = [=] { return bare.freopen(path, mode, stream); };
+    sched::Worker *const worker = !path || is_locked_by_caller(*stream) || is_the_kernels(path)
+                                      ? nullptr
+                                      : worker_of_task(caller);
+    return worker ? function_elsewhere(*worker, CallEnds::by_another, call) : call();
+}
 
 int getc(FILE *stream, const void *caller) {
     return take(

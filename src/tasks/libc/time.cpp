@@ -13,10 +13,6 @@ using pthread::bare;
 
 namespace {
 
-bool is_valid(const timespec &time) {
-    return time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < kSecond;
-}
-
 // What is left of `time` goes where it came from in calls that a signal has ended. Returns whether
 // it has slept; `interrupted` says how that ended.
 bool sleep_in_task(sched::Worker &worker, const timespec &time, timespec *left, bool &interrupted) {

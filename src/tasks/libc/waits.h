@@ -29,6 +29,9 @@ using pthread::Deadline;
 
 inline constexpr long kSecond = 1'000'000'000; // ns
 
+inline bool is_valid(const timespec &time) {
+    return time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < kSecond;
+}
 inline std::int64_t ns_of(const timespec &time) {
     constexpr time_t kLongest = 1'000'000'000; // seconds
     return std::min(time.tv_sec, kLongest) * kSecond + time.tv_nsec;

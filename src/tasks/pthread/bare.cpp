@@ -60,6 +60,14 @@ void set_next(Function *&function, const char *name) {
 SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
 #undef SENNIT_BARE
 
+#define SENNIT_BARE(result, name, parameters, arguments)                                           \
+    result find_##name parameters {                                                                \
+        set_next(bare.name, #name);                                                                \
+        return bare.name arguments;                                                                \
+    }
+SENNIT_BARE_LATE(SENNIT_BARE)
+#undef SENNIT_BARE
+
 } // namespace
 
 bool is_first(const char *name) {
@@ -74,7 +82,7 @@ void find_bare() {
 }
 
 #define SENNIT_BARE(result, name, parameters, arguments) .name = find_##name,
-constinit Bare bare = {SENNIT_BARE_FUNCTIONS(SENNIT_BARE)};
+constinit Bare bare = {SENNIT_BARE_FUNCTIONS(SENNIT_BARE) SENNIT_BARE_LATE(SENNIT_BARE)};
 #undef SENNIT_BARE
 
 namespace {
@@ -86,6 +94,7 @@ const void *bare_function(const char *symbol) {
     if (std::strcmp(symbol, #name) == 0)                                                           \
         return is_first(#name) ? reinterpret_cast<const void *>(bare.name) : nullptr;
     SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
+    SENNIT_BARE_LATE(SENNIT_BARE)
 #undef SENNIT_BARE
     return nullptr;
 }

@@ -30,8 +30,23 @@ INTERPOSE_64(ssize_t, preadv, (int file, const iovec *vectors, int count, off_t 
              count, at)
 INTERPOSE_64(ssize_t, pwritev, (int file, const iovec *vectors, int count, off_t at), file, vectors,
              count, at)
+#define INTERPOSE_V2(result, name, parameters, ...)                                                \
+    INTERPOSE(result, name##2, parameters, __VA_ARGS__)                                            \
+    INTERPOSE(result, name##64v2, parameters, __VA_ARGS__)
+INTERPOSE_V2(ssize_t, preadv, (int file, const iovec *vectors, int count, off_t at, int flags),
+             file, vectors, count, at, flags)
+INTERPOSE_V2(ssize_t, pwritev, (int file, const iovec *vectors, int count, off_t at, int flags),
+             file, vectors, count, at, flags)
 INTERPOSE(int, fsync, (int file), file)
 INTERPOSE(int, fdatasync, (int file), file)
+INTERPOSE(int, syncfs, (int file), file)
+INTERPOSE(int, sync_file_range, (int file, off_t at, off_t size, unsigned flags), file, at, size,
+          flags)
+INTERPOSE(int, msync, (void *bytes, std::size_t size, int flags), bytes, size, flags)
+INTERPOSE_64(int, fallocate, (int file, int mode, off_t at, off_t size), file, mode, at, size)
+INTERPOSE_64(int, posix_fallocate, (int file, off_t at, off_t size), file, at, size)
+INTERPOSE_64(int, aio_suspend, (const aiocb *const calls[], int count, const timespec *time), calls,
+             count, time)
 // The mode is there only if a file may be made: what is passed on else, nobody looks at.
 INTERPOSE_64(int, open, (const char *path, int flags, mode_t mode), path, flags, mode)
 INTERPOSE_64(int, openat, (int folder, const char *path, int flags, mode_t mode), folder, path,
@@ -54,6 +69,44 @@ INTERPOSE(int, accept, (int file, sockaddr *from, socklen_t *length), file, from
 INTERPOSE(int, accept4, (int file, sockaddr *from, socklen_t *length, int flags), file, from,
           length, flags)
 INTERPOSE(int, connect, (int file, const sockaddr *to, socklen_t length), file, to, length)
+INTERPOSE(int, recvmmsg, (int file, mmsghdr *messages, unsigned count, int flags, timespec *time),
+          file, messages, count, flags, time)
+INTERPOSE(int, sendmmsg, (int file, mmsghdr *messages, unsigned count, int flags), file, messages,
+          count, flags)
+INTERPOSE(int, eventfd_read, (int file, eventfd_t *value), file, value)
+INTERPOSE(int, eventfd_write, (int file, eventfd_t value), file, value)
+
+INTERPOSE(ssize_t, copy_file_range,
+          (int in, off_t *from, int out, off_t *to, std::size_t size, unsigned flags), in, from,
+          out, to, size, flags)
+INTERPOSE_64(ssize_t, sendfile, (int out, int in, off_t *from, std::size_t size), out, in, from,
+             size)
+INTERPOSE(ssize_t, splice,
+          (int in, off_t *from, int out, off_t *to, std::size_t size, unsigned flags), in, from,
+          out, to, size, flags)
+INTERPOSE(ssize_t, tee, (int in, int out, std::size_t size, unsigned flags), in, out, size, flags)
+INTERPOSE(ssize_t, vmsplice, (int file, const iovec *vectors, std::size_t count, unsigned flags),
+          file, vectors, count, flags)
+INTERPOSE(int, tcdrain, (int file), file)
+
+INTERPOSE(ssize_t, mq_receive, (mqd_t queue, char *bytes, std::size_t size, unsigned *priority),
+          queue, bytes, size, priority)
+INTERPOSE(ssize_t, mq_timedreceive,
+          (mqd_t queue, char *bytes, std::size_t size, unsigned *priority, const timespec *time),
+          queue, bytes, size, priority, time)
+INTERPOSE(int, mq_send, (mqd_t queue, const char *bytes, std::size_t size, unsigned priority),
+          queue, bytes, size, priority)
+INTERPOSE(int, mq_timedsend,
+          (mqd_t queue, const char *bytes, std::size_t size, unsigned priority,
+           const timespec *time),
+          queue, bytes, size, priority, time)
+INTERPOSE(ssize_t, msgrcv, (int queue, void *message, std::size_t size, long type, int flags),
+          queue, message, size, type, flags)
+INTERPOSE(int, msgsnd, (int queue, const void *message, std::size_t size, int flags), queue,
+          message, size, flags)
+INTERPOSE(int, semop, (int set, sembuf *operations, std::size_t count), set, operations, count)
+INTERPOSE(int, semtimedop, (int set, sembuf *operations, std::size_t count, const timespec *time),
+          set, operations, count, time)
 
 INTERPOSE(int, poll, (pollfd * files, nfds_t count, int ms), files, count, ms)
 INTERPOSE(int, ppoll, (pollfd * files, nfds_t count, const timespec *time, const sigset_t *mask),
@@ -70,11 +123,15 @@ INTERPOSE(int, epoll_pwait, (int set, epoll_event *events, int most, int ms, con
 
 INTERPOSE(pid_t, wait, (int *status), status)
 INTERPOSE(pid_t, waitpid, (pid_t child, int *status, int options), child, status, options)
+INTERPOSE(pid_t, wait3, (int *status, int options, rusage *usage), status, options, usage)
 INTERPOSE(pid_t, wait4, (pid_t child, int *status, int options, rusage *usage), child, status,
           options, usage)
 INTERPOSE(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), type, id, info,
           options)
 INTERPOSE(int, flock, (int file, int operation), file, operation)
+// The argument is there only for some commands, and an int or a pointer.
+INTERPOSE_64(int, fcntl, (int file, int command, void *argument), file, command, argument)
+INTERPOSE_64(int, lockf, (int file, int command, off_t size), file, command, size)
 
 // ---- with _FORTIFY_SOURCE ---------------------------------------------------------------------
 
