@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // System V's message queues and semaphores: no file tells of them, so the task tries again after
-// naps. Who waits in the kernel comes first meanwhile.
+// naps. Processes that wait in the kernel come first meanwhile.
 #include "tasks/libc/calls.h"
 #include "tasks/libc/waits.h"
 #include "tasks/pthread/bare.h"
