@@ -10,8 +10,8 @@ Profile *Simulation::profile_of(Rank &rank, const TaskSpec &spec) {
     policy::ProfileKey key;
     key.entry = &functions_[spec.function];
     key.size = spec.kind == Kind::compute ? 48 : spec.begins(spec.kind) ? 32 : 40;
-    key.dependences = spec.count + (spec.more ? static_cast<std::uint32_t>(spec.more->size()) : 0);
-    const bool known = machine_.known > 0 && spec.begins(Kind::send);
+    key.dependences = spec.count; // of a recorded task the others are no items of its clause
+    const bool known = machine_.known > 0 && spec.of_sender();
     Profile *profile = rank.profiles->find(
         key, known ? [](const void *) { return std::optional(true); } : policy::Profiles::Known{});
     if (policy::known_send(rank.outlook, profile))
@@ -107,6 +107,29 @@ bool Simulation::create_in_spite_of_windows(Time now) {
 void Simulation::created(Rank &rank, Time now) {
     tell_starts(rank);
     const std::uint64_t raises = rank.outlook.raises();
+    const std::uint32_t task = make_next(rank, now);
+    while (rank.spec && rank.spec->goes_on)
+        make_next(rank, now);
+    note_priorities(now);
+    if (tasks_[task].priority != 0)
+        tell_priority(task, now);
+    if (missing_[task] == 0) {
+        make_ready(rank, task, rank.first_thread, now);
+        wake_for_ready(rank, now);
+    }
+    const auto raised = static_cast<double>(rank.outlook.raises() - raises);
+    const Time cost = static_cast<Time>(raised * machine_.raise);
+    occupy(rank, cost, false);
+    if (window_full(rank) || rank.undeferred != kNone) {
+        tell_creator(rank, Recorder::Creator::helps, now + cost);
+        look_for_work(rank.first_thread, now + cost);
+    } else {
+        go_on_creating(rank, now + cost);
+    }
+}
+
+// The task, or the piece, that rank.spec tells of; then that is the next one.
+std::uint32_t Simulation::make_next(Rank &rank, Time now) {
     const TaskSpec &spec = *rank.spec;
     const std::uint32_t task = make_task(rank, spec, now);
     if (spec.kind != Kind::compute && spec.part == Part::undeferred && !unlimited_)
@@ -120,23 +143,8 @@ void Simulation::created(Rank &rank, Time now) {
         count = accesses_.size();
     }
     link(rank, task, accesses, count);
-    note_priorities(now);
-    if (tasks_[task].priority != 0)
-        tell_priority(task, now);
-    if (missing_[task] == 0) {
-        make_ready(rank, task, rank.first_thread, now);
-        wake_for_ready(rank, now);
-    }
-    const auto raised = static_cast<double>(rank.outlook.raises() - raises);
-    const Time cost = static_cast<Time>(raised * machine_.raise);
-    occupy(rank, cost, false);
     look_ahead(rank);
-    if (window_full(rank) || rank.undeferred != kNone) {
-        tell_creator(rank, Recorder::Creator::helps, now + cost);
-        look_for_work(rank.first_thread, now + cost);
-    } else {
-        go_on_creating(rank, now + cost);
-    }
+    return task;
 }
 
 std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) {
@@ -173,13 +181,18 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
         result_.sends += spec.begins(Kind::send);
         result_.receives += spec.begins(Kind::receive);
     }
-    Profile *profile = nullptr;
-    if (rules_.learns() && !unlimited_) {
-        profile = profile_of(rank, spec);
-        task.profile = number_of(rank, profile);
+    if (spec.goes_on) {
+        task.goes_on = true;
+        task.head() = {rank.newest, tasks_[rank.newest].serial};
+    } else {
+        rank.newest = index;
+        rank.profile = rules_.learns() && !unlimited_ ? profile_of(rank, spec) : nullptr;
+        task.priority = policy::first_priority(rules_, rank.outlook, rank.profile, spec.clause,
+                                               spec.count > 0 || spec.more != nullptr);
     }
-    task.priority = policy::first_priority(rules_, rank.outlook, profile, spec.clause,
-                                           spec.count > 0 || spec.more != nullptr);
+    // Who learns: the piece that sends, or of a task that does not, the first.
+    if (rank.profile && (spec.begins(Kind::send) || !(spec.sends || spec.goes_on)))
+        task.profile = number_of(rank, rank.profile) & Task::kMostProfiles;
     ++rank.unfinished;
     rank.most_unfinished = std::max(rank.most_unfinished, rank.unfinished);
     if (setting_.recorder)
@@ -202,8 +215,11 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
     else
         add(successors_, before.far, task);
     ++missing_[task];
-    if (before.has_vertex && !before.started)
-        predecessors_.push_back(&tasks_.vertex(predecessor));
+    const std::uint32_t first = before.goes_on ? before.head().task : predecessor;
+    if (before.goes_on && tasks_[first].serial != before.head().serial)
+        return; // of its pieces the first has ended
+    if (tasks_[first].has_vertex && !tasks_[first].started)
+        predecessors_.push_back(&tasks_.vertex(first));
 }
 
 void Simulation::note_reader(Datum &datum, Reader reader) {
@@ -261,11 +277,11 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
             forget_dead_readers(datum);
         note_reader(datum, {index, tasks_[index].serial});
     }
-    if (!vertices_wanted_ || count == 0)
-        return;
     Task &task = tasks_[index];
+    if (!vertices_wanted_ || count == 0 || task.goes_on)
+        return;
     Vertex &vertex = tasks_.make_vertex(index, predecessors_);
-    vertex.profile = rank.known_profiles[task.profile];
+    vertex.profile = rank.profile;
     task.priority = policy::place(rules_, rank.outlook, vertex, task.priority);
 }
 

@@ -52,6 +52,8 @@ struct Rank {
     bool waits_for_all = false; // before it makes `spec`
     bool undeferred_ready = false;
     std::uint32_t undeferred = kNone; // the task that the creating thread waits for, and runs
+    std::uint32_t newest = kNone;     // task, of one in pieces the first
+    Profile *profile = nullptr;       // its
     std::uint32_t first_thread = 0;
     std::uint32_t unfinished = 0;
     std::uint32_t suspended = 0; // of the unfinished: they wait for messages
@@ -119,6 +121,7 @@ class Simulation {
     void look_ahead(Rank &rank);
     void go_on_creating(Rank &rank, Time now);
     void created(Rank &rank, Time now);
+    std::uint32_t make_next(Rank &rank, Time now);
     std::uint32_t make_task(Rank &rank, const TaskSpec &spec, Time now);
     void link(Rank &rank, std::uint32_t task, const Access *accesses, std::size_t count);
     void depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task);
@@ -140,7 +143,7 @@ class Simulation {
     void look_for_work(std::uint32_t thread, Time now);
     void start(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
     void finish(std::uint32_t task, Time now);
-    void complete(std::uint32_t task, Time now);
+    std::uint32_t complete(std::uint32_t task, Time now);
     // For the recorder.
     std::uint64_t key_of(std::uint32_t task) const { return key_of(task, tasks_[task].serial); }
     static std::uint64_t key_of(std::uint32_t task, std::uint32_t serial) {

@@ -79,8 +79,9 @@ void Simulation::call_bound(Rank &rank, std::uint32_t index, std::uint32_t threa
     const bool over = begin_wait(index);
     tell_ran(rank, index, thread, at, at, over);
     if (over)
-        return complete(index, at);
-    ++rank.suspended;
+        complete(index, at);
+    else
+        ++rank.suspended;
 }
 
 void Simulation::tell_ran(Rank &rank, std::uint32_t index, std::uint32_t thread, Time begin,

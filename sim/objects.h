@@ -42,6 +42,11 @@ constexpr std::uint32_t pack(What what, std::uint32_t who) {
     return static_cast<std::uint32_t>(what) << kWhatShift | who;
 }
 
+struct Reader {
+    std::uint32_t task;
+    std::uint32_t serial;
+};
+
 // One cache line. Recycled as soon as it has ended; `serial` tells incarnations apart.
 struct alignas(64) Task {
     struct Call {
@@ -49,9 +54,13 @@ struct alignas(64) Task {
         std::uint32_t peer : kWhatShift = 0;
         std::uint32_t part : 3 = 0;
         std::uint32_t next = kNone; // in a list of tasks that wait
-        Vertex *before = nullptr;   // as below, one
+        union {
+            Vertex *before = nullptr; // as below, one
+            Reader head;
+        };
     };
     static constexpr std::uint32_t kBefore = 3;
+    static constexpr std::uint16_t kMostProfiles = 0x7fff;
 
     union {
         Time duration;       // compute
@@ -59,15 +68,17 @@ struct alignas(64) Task {
     };
     union {
         Vertex *before[kBefore]; // compute: the vertices that its own has behind it, if so few
+        Reader head_of_work;     // compute: see head()
         Call call = {};          // send, receive
     };
     std::uint32_t serial = 0;
     std::uint32_t age = 0;
     static constexpr std::uint32_t kNear = 3;
-    std::uint32_t near[kNear] = {}; // the first successors; most tasks have no others
-    std::uint32_t far = kNone;      // all others: a list of lines
-    std::uint16_t profile = 0;      // the rank's number of it; 0: none
-    std::uint16_t thread = 0;       // of the rank; until it starts: the first
+    std::uint32_t near[kNear] = {};    // the first successors; most tasks have no others
+    std::uint32_t far = kNone;         // all others: a list of lines
+    std::uint16_t profile : 15 = 0;    // the rank's number of it; 0: none
+    std::uint16_t goes_on : 1 = false; // a piece behind another of its task; it has no vertex
+    std::uint16_t thread = 0;          // of the rank; until it starts: the first
     std::int32_t priority : 12 = 0;
     std::uint32_t function : 8 = 0;
     std::uint32_t node : 4 = 0; // of queues; see kMostQueues
@@ -81,6 +92,8 @@ struct alignas(64) Task {
     Part part() const { return static_cast<Part>(call.part); }
     bool is(Part what) const { return kind != Kind::compute && part() == what; }
     bool begins(Kind what) const { return kind == what && !is(Part::wait) && !is(Part::bound); }
+    // Of a piece that goes on: the first one, where that still is.
+    Reader &head() { return kind == Kind::compute ? head_of_work : call.head; }
 
     // Room for that many, null: too many.
     Vertex **room_before(std::uint32_t count) {
@@ -97,11 +110,6 @@ struct alignas(64) Task {
 };
 static_assert(sizeof(Task) == 64);
 constexpr int kMostQueues = 16;
-
-struct Reader {
-    std::uint32_t task;
-    std::uint32_t serial;
-};
 
 // A cache line of a list, whose first line is the newest and the only one with room.
 template <class Item>

@@ -432,15 +432,24 @@ Tasks Replay::tasks_of(int number, Marks marks) const {
     const Rank &rank = ranks_[static_cast<std::size_t>(number)];
     std::vector<Access> accesses;
     TaskSpec task;
-    for (const Piece &piece : rank.pieces) {
+    std::size_t end = 0; // of the pieces of one task
+    bool sends = false;
+    for (std::size_t i = 0; i < rank.pieces.size(); ++i) {
+        const Piece &piece = rank.pieces[i];
+        const bool goes_on = i < end;
+        if (!goes_on)
+            for (sends = false; end < rank.pieces.size() && rank.pieces[end].datum == piece.datum;)
+                sends |= rank.pieces[end++].task.begins(Kind::send);
         task = piece.task;
-        task.clause = marks != Marks::none && task.begins(Kind::send) ? 1 : 0;
+        task.goes_on = goes_on;
+        task.sends = sends;
+        task.clause = marks != Marks::none && sends ? 1 : 0;
         task.add(piece.datum, Access::Mode::inout);
         task.more = nullptr;
         if (piece.edges > 0) {
             accesses.clear();
-            for (std::uint32_t i = 0; i < piece.edges; ++i)
-                accesses.push_back({rank.edges[piece.first_edge + i], Access::Mode::last_in});
+            for (std::uint32_t edge = 0; edge < piece.edges; ++edge)
+                accesses.push_back({rank.edges[piece.first_edge + edge], Access::Mode::last_in});
             task.more = &accesses;
         }
         co_yield task;

@@ -169,7 +169,7 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
 void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
     Task &task = tasks_[index];
     task.thread = static_cast<std::uint16_t>(thread - rank.first_thread);
-    Time cost = schedule_ + match_;
+    Time cost = task.goes_on ? 0 : schedule_ + match_;
     task.started = true;
     if (task.has_vertex) {
         cost += place_;
@@ -194,16 +194,20 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
 void Simulation::finish(std::uint32_t index, Time now) {
     Rank &rank = rank_of(index);
     const std::uint32_t thread = rank.first_thread + tasks_[index].thread;
-    complete(index, now);
+    const std::uint32_t piece = complete(index, now);
     if (unlimited_)
         return;
-    look_for_work(thread, now);
+    if (piece != kNone)
+        start(rank, piece, thread, now);
+    else
+        look_for_work(thread, now);
     wake_for_ready(rank, now);
     wake_creator(rank, now);
 }
 
-// It ends, and its successors are told.
-void Simulation::complete(std::uint32_t index, Time now) {
+// It ends, and its successors are told. Gives the next piece of the same task, if its thread goes
+// on with that.
+std::uint32_t Simulation::complete(std::uint32_t index, Time now) {
     Task &task = tasks_[index];
     Rank &rank = rank_of(index);
     const std::uint32_t thread = rank.first_thread + task.thread;
@@ -225,6 +229,8 @@ void Simulation::complete(std::uint32_t index, Time now) {
         rank.undeferred = kNone;
     --rank.unfinished;
     ++finished_;
+    const int priority = task.priority;
+    std::uint32_t piece = kNone;
     // As the runtime: the newest first; without an order it is also what the thread does next.
     std::uint32_t next = kNone;
     const auto release = [&](std::uint32_t successor) {
@@ -232,7 +238,11 @@ void Simulation::complete(std::uint32_t index, Time now) {
             setting_.recorder->ready(static_cast<int>(index_of(rank)),
                                      static_cast<int>(thread - rank.first_thread),
                                      key_of(successor), now);
-        if (!rules_.ordered && !unlimited_ && next == kNone)
+        if (Task &after = tasks_[successor];
+            after.goes_on && !after.is(Part::bound) && !unlimited_) {
+            after.priority = priority;
+            piece = successor;
+        } else if (!rules_.ordered && !unlimited_ && next == kNone)
             next = successor;
         else
             make_ready(rank, successor, thread, now);
@@ -261,6 +271,7 @@ void Simulation::complete(std::uint32_t index, Time now) {
         make_ready(rank, next, thread, now);
     if (unlimited_ && rank.waits_for_all && rank.unfinished == 0)
         go_on_creating(rank, now);
+    return piece;
 }
 
 void Simulation::start_vertex(Rank &rank, std::uint32_t index) {

@@ -55,16 +55,22 @@ struct TaskSpec {
     Time duration = 0;         // compute
     Time before = 0;           // the creating thread's own work, before it makes this one
     bool after_all = false;    // it has waited for all its tasks so far (taskwait, barrier)
+    // Of a task in pieces. They are created together, and the thread that has done one goes on with
+    // the next: only the first is in a queue, and it has the priority of all.
+    bool goes_on = false;      // a piece behind another
+    bool sends = false;        // some piece of the task does
     std::uint64_t message = 0; // send, receive: one number for both ends, used once
     std::uint32_t peer = 0;
     std::uint64_t bytes = 0;
     std::array<Access, kMostAccesses> accesses{};
-    // What is beyond those eight; valid until the generator goes on.
+    // What is beyond those eight, or of a recorded task those that it came to wait for; valid until
+    // the generator goes on.
     const std::vector<Access> *more = nullptr;
 
     bool begins(Kind call) const {
         return kind == call && part != Part::wait && part != Part::bound;
     }
+    bool of_sender() const { return sends || begins(Kind::send); }
     void add(std::uint32_t datum, Access::Mode mode) { accesses[count++] = {datum, mode}; }
 };
 

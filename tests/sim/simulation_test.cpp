@@ -204,6 +204,78 @@ TEST(Schedules, OneThreadAndOneRankTakeTheSumOfAll) {
     EXPECT_NEAR(static_cast<double>(result.time) * 1e-9, result.in_task, 1e-6);
 }
 
+// Rank 0 creates two tasks that nobody waits for; then one in two pieces, and behind that one which
+// computes, and sends to rank 1.
+class InPieces final : public Workload {
+  public:
+    std::vector<std::string> functions() const override {
+        return {"other", "first", "second", "ahead", "send", "receive"};
+    }
+    std::uint32_t data_of(int) const override { return 5; }
+    std::uint64_t task_count() const override { return 7; }
+    Tasks tasks_of(int rank, Marks marks) const override {
+        if (rank == 1) {
+            co_yield one(5, Kind::receive);
+            co_return;
+        }
+        for (std::uint32_t i = 0; i < 2; ++i) {
+            TaskSpec other = one(0, Kind::compute);
+            other.add(i, Access::Mode::inout);
+            co_yield other;
+        }
+        for (std::uint8_t function = 1; function <= 4; ++function) {
+            const bool sends = function > 2, goes_on = function % 2 == 0;
+            TaskSpec piece = one(function, function == 4 ? Kind::send : Kind::compute);
+            piece.sends = sends;
+            piece.clause = sends && marks == Marks::sends;
+            piece.goes_on = goes_on;
+            piece.add(sends ? 3 : 2, Access::Mode::inout);
+            if (sends && !goes_on)
+                piece.add(2, Access::Mode::in);
+            co_yield piece;
+        }
+    }
+
+  private:
+    static TaskSpec one(std::uint8_t function, Kind kind) {
+        TaskSpec task;
+        task.function = function;
+        task.kind = kind;
+        task.duration = 100'000;
+        task.message = 1;
+        task.peer = kind == Kind::send;
+        task.bytes = 100;
+        return task;
+    }
+};
+
+class OrderOfRank0 final : public Recorder {
+  public:
+    void created(int, std::uint64_t, int, Time) override {}
+    void depends(int, std::uint64_t, std::uint64_t) override {}
+    void ran(const Ran &what) override {
+        if (what.rank == 0)
+            functions.push_back(what.function);
+    }
+    std::vector<int> functions;
+};
+
+// A task in pieces is one task to the queue and to the policy.
+TEST(Schedules, ATaskInPiecesIsOneTask) {
+    const auto order_under = [](const char *policy, const char *age) {
+        OrderOfRank0 order;
+        Setting setting;
+        setting.machine = small_machine(2, 1);
+        setting.choice = parse_choice(policy, age);
+        setting.recorder = &order;
+        simulate(InPieces(), setting);
+        return order.functions;
+    };
+    EXPECT_EQ(order_under("fifo", "ready"), (std::vector{0, 0, 1, 2, 3, 4}));
+    EXPECT_EQ(order_under("lifo", "ready"), (std::vector{1, 2, 3, 4, 0, 0}));
+    EXPECT_EQ(order_under("sa", "creation"), (std::vector{1, 2, 3, 4, 0, 0}));
+}
+
 // One message of one second of bandwidth each: from two senders to one receiver.
 class ThreeRanks final : public Workload {
   public:
