@@ -49,6 +49,11 @@ class Replay final : public Workload {
     // Each rank has the mean of all ranks' work, of the whole run: each of its tasks takes longer
     // or shorter by the same share.
     std::uint64_t make_ranks_equal();
+    // Up to so many tasks of a function that only compute, and are created one after the other, are
+    // one, if the creating thread has not waited for its tasks in between. Says how many fewer
+    // there are. Where a message leads from the one to the other, the new task waits for itself:
+    // then nothing can go on.
+    std::uint64_t merge_tasks(std::size_t most);
 
     int ranks() const { return static_cast<int>(ranks_.size()); }
     int threads() const { return threads_; }
@@ -73,6 +78,7 @@ class Replay final : public Workload {
   private:
     class Reader;
     class SecondBuffers;
+    class LargerTasks;
     struct Piece {
         TaskSpec task; // without accesses
         std::uint32_t datum = 0;

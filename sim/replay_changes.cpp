@@ -24,6 +24,16 @@ void each_task(const Pieces &pieces, Visit visit) {
     }
 }
 
+// What is recorded between two creations is also what the creation took; of those that have little
+// else, that is all. So it is what a quarter of the tasks stay below.
+Time creation_of(std::vector<Time> between) {
+    if (between.empty())
+        return 0;
+    const auto quarter = between.begin() + static_cast<std::ptrdiff_t>(between.size() / 4);
+    std::nth_element(between.begin(), quarter, between.end());
+    return *quarter;
+}
+
 bool waits_here(const TaskSpec &task) {
     return task.kind != Kind::compute && task.part == Part::whole;
 }
@@ -138,6 +148,111 @@ std::uint64_t Replay::add_second_buffers() {
     for (Rank &rank : ranks_)
         changed += SecondBuffers(rank).add();
     return changed;
+}
+
+// One rank's tasks, put together anew.
+class Replay::LargerTasks {
+  public:
+    LargerTasks(Rank &rank, std::size_t functions)
+        : rank_(rank), now_(rank.data), chained_(functions) {
+        std::iota(now_.begin(), now_.end(), 0U);
+    }
+
+    std::uint64_t merge(std::size_t most) {
+        look();
+        const Piece *before = nullptr;
+        each_task(rank_.pieces, [&](Range task) {
+            const Piece &first = rank_.pieces[task.begin];
+            if (members_ > 0 && members_ < most && goes_with(first, before))
+                join(first);
+            else
+                begin(task);
+            add_edges(first);
+            before = computes(task) ? &first : nullptr;
+        });
+        rank_.pieces = std::move(pieces_);
+        rank_.edges = std::move(edges_);
+        return merged_;
+    }
+
+  private:
+    bool computes(Range task) const {
+        return task.end - task.begin == 1 && rank_.pieces[task.begin].task.kind == Kind::compute;
+    }
+    bool waits_for(const Piece &piece, const Piece &before) const {
+        const std::span edges(rank_.edges.data() + piece.first_edge, piece.edges);
+        return std::find(edges.begin(), edges.end(), before.datum) != edges.end();
+    }
+    // The one before is null where it does more than compute.
+    static bool alike(const Piece &piece, const Piece *before) {
+        return before && piece.task.kind == Kind::compute && !piece.task.after_all &&
+               before->task.function == piece.task.function;
+    }
+    // Where most wait for the one before, as in a row of blocks, one that does not begins a row.
+    bool goes_with(const Piece &piece, const Piece *before) const {
+        return alike(piece, before) &&
+               waits_for(piece, *before) == (chained_[piece.task.function] > 0);
+    }
+
+    void look() {
+        std::vector<Time> between;
+        const Piece *before = nullptr;
+        each_task(rank_.pieces, [&](Range task) {
+            const Piece &first = rank_.pieces[task.begin];
+            if (!first.task.after_all)
+                between.push_back(first.task.before);
+            if (computes(task) && alike(first, before))
+                chained_[first.task.function] += waits_for(first, *before) ? 1 : -1;
+            before = computes(task) ? &first : nullptr;
+        });
+        creation_ = creation_of(std::move(between));
+    }
+
+    void begin(Range task) {
+        last_ = pieces_.size();
+        members_ = computes(task);
+        pieces_.insert(pieces_.end(),
+                       rank_.pieces.begin() + static_cast<std::ptrdiff_t>(task.begin),
+                       rank_.pieces.begin() + static_cast<std::ptrdiff_t>(task.end));
+        pieces_[last_].first_edge = static_cast<std::uint32_t>(edges_.size());
+    }
+
+    void join(const Piece &piece) {
+        Piece &whole = pieces_[last_];
+        whole.task.duration += piece.task.duration;
+        whole.task.before += std::max<Time>(0, piece.task.before - creation_);
+        now_[piece.datum] = whole.datum;
+        ++members_;
+        ++merged_;
+    }
+
+    void add_edges(const Piece &piece) {
+        Piece &whole = pieces_[last_];
+        for (std::uint32_t i = 0; i < piece.edges; ++i)
+            if (const auto before = now_[rank_.edges[piece.first_edge + i]]; before != whole.datum)
+                edges_.push_back(before);
+        const auto from = edges_.begin() + static_cast<std::ptrdiff_t>(whole.first_edge);
+        std::sort(from, edges_.end());
+        edges_.erase(std::unique(from, edges_.end()), edges_.end());
+        whole.edges = static_cast<std::uint32_t>(edges_.size()) - whole.first_edge;
+    }
+
+    Rank &rank_;
+    std::vector<std::uint32_t> now_;    // by datum: that of the task which it is in
+    std::vector<std::int64_t> chained_; // by function: how many more wait for the one before
+    std::vector<Piece> pieces_;         // the new ones
+    std::vector<std::uint32_t> edges_;
+    std::size_t last_ = 0, members_ = 0; // its first piece; 0: nothing joins it
+    Time creation_ = 0;
+    std::uint64_t merged_ = 0;
+};
+
+std::uint64_t Replay::merge_tasks(std::size_t most) {
+    std::uint64_t merged = 0;
+    for (Rank &rank : ranks_)
+        merged += LargerTasks(rank, functions_.size()).merge(most);
+    count_ -= merged;
+    return merged;
 }
 
 std::uint64_t Replay::make_ranks_equal() {

@@ -311,6 +311,51 @@ TEST_F(ChangedReplays, ASecondBufferReceivesWhileTheFirstIsRead) {
     EXPECT_NEAR(static_cast<double>(run(one).time), static_cast<double>(with_two), 50'000);
 }
 
+TEST_F(ChangedReplays, MergedTasksAreFewerAndDoTheSameWork) {
+    Replay replay = record();
+    const Result before = run(replay);
+    EXPECT_EQ(replay.merge_tasks(1), 0u);
+    EXPECT_EQ(run(replay).checksum, before.checksum); // nothing has changed
+    const std::uint64_t fewer = replay.merge_tasks(4);
+    const Result after = run(replay);
+    EXPECT_GT(fewer, before.compute / 4);
+    EXPECT_LE(fewer, before.compute * 3 / 4);
+    EXPECT_EQ(after.compute, before.compute - fewer);
+    EXPECT_EQ(after.messages, before.messages);
+    EXPECT_NEAR(after.mean_work, before.mean_work, 1e-6 * before.mean_work);
+    EXPECT_GT(after.time, before.time); // less can run at once
+}
+
+// Rows of seven blocks of 100 us each: a block waits for the one before it in its row.
+class Rows final : public Workload {
+  public:
+    static constexpr std::uint32_t kRows = 2, kBlocks = 7;
+    std::vector<std::string> functions() const override { return {"relax"}; }
+    std::uint32_t data_of(int) const override { return kRows; }
+    std::uint64_t task_count() const override { return std::uint64_t{kRows} * kBlocks; }
+    Tasks tasks_of(int, Marks) const override {
+        for (std::uint32_t i = 0; i < kRows * kBlocks; ++i) {
+            TaskSpec block;
+            block.duration = 100'000;
+            block.add(i / kBlocks, Access::Mode::inout);
+            co_yield block;
+        }
+    }
+};
+
+TEST_F(ChangedReplays, MergedTasksKeepToTheirRow) {
+    setting.machine.ranks = 1;
+    setting.machine.threads = 2;
+    const Rows work;
+    TraceWriter writer(folder, setting.machine, {"a test", "fifo", work.functions()});
+    Setting recorded = setting;
+    recorded.recorder = &writer;
+    writer.finish(simulate(work, recorded).time);
+    Replay replay(folder);
+    EXPECT_EQ(replay.merge_tasks(4), 2u * 5); // four and three of each row
+    EXPECT_NEAR(static_cast<double>(run(replay).time), 700'000, 20'000); // side by side
+}
+
 TEST_F(ChangedReplays, EqualRanksHaveTheMeanWork) {
     Replay replay = record();
     const Result before = run(replay);

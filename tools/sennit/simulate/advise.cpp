@@ -28,13 +28,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostAdvice = 3;
-constexpr double kWorthAdvice = 0.01; // of the run's time
-constexpr int kRepeats = 5;           // of each run, with other chances
-constexpr double kChance = 0.03;      // a task takes longer or shorter by up to this share
-constexpr double kFaithful = 0.05;    // the replay is as far from the recorded time at most
-constexpr double kStillUseful = 0.15; //
-constexpr double kUnknown = 1;        // as far off as twice the time
-constexpr double kLargerTasks = 4;    // times
+constexpr double kWorthAdvice = 0.01;   // of the run's time
+constexpr int kRepeats = 5;             // of each run, with other chances
+constexpr double kChance = 0.03;        // a task takes longer or shorter by up to this share
+constexpr double kFaithful = 0.05;      // the replay is as far from the recorded time at most
+constexpr double kStillUseful = 0.15;   //
+constexpr double kUnknown = 1;          // as far off as twice the time
+constexpr std::size_t kLargerTasks = 4; // times
 
 // What is simulated: the unchanged run, or one with a change.
 struct Trial {
@@ -304,12 +304,16 @@ void Advise::State::add_programs() {
     } else {
         left_out.emplace_back("the same work for each rank: it is the same");
     }
+    auto larger = changed_program();
     trial = base;
-    for (const auto cost : {&sim::Machine::create, &sim::Machine::depend, &sim::Machine::schedule})
-        trial.machine.*cost /= kLargerTasks;
-    add(Family::size, Takes::change_of_code,
-        fmt::format("tasks {:.0f} times as large", kLargerTasks),
-        "larger blocks, or taskloop grainsize(...)", "less can run at once", trial);
+    if (larger->merge_tasks(kLargerTasks) > 0) {
+        trial.work = larger;
+        add(Family::size, Takes::change_of_code,
+            fmt::format("tasks {} times as large", kLargerTasks),
+            "larger blocks, or taskloop grainsize(...)", "less can run at once", trial);
+    } else {
+        left_out.emplace_back("larger tasks: no two that only compute are created in a row");
+    }
 }
 
 // Equal numbers of chances in each trial: what they have in common cancels out.
@@ -330,15 +334,21 @@ void Advise::State::simulate() {
     base_times = times_of(base);
     if (*std::min_element(base_times.begin(), base_times.end()) <= 0)
         fail("{}: the tasks of this trace take no time", folder);
-    for (Change &change : changes) {
-        const std::vector<double> times = times_of(change.trial);
-        std::vector<double> gains;
+    std::erase_if(changes, [&](Change &change) {
+        std::vector<double> times, gains;
+        try {
+            times = times_of(change.trial);
+        } catch (const sim::Stuck &) { // without the change it is not
+            left_out.push_back(fmt::format("{}: tasks would wait for each other", change.what));
+            return true;
+        }
         for (std::size_t i = 0; i < times.size(); ++i)
             gains.push_back(1 - times[i] / base_times[i]);
         change.gain = median(gains);
         change.least = *std::min_element(gains.begin(), gains.end());
         change.most = *std::max_element(gains.begin(), gains.end());
-    }
+        return false;
+    });
     std::stable_sort(changes.begin(), changes.end(),
                      [](const Change &a, const Change &b) { return a.gain > b.gain; });
 }
