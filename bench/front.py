@@ -23,7 +23,6 @@ import tempfile
 import front_bound
 import machine
 import results
-import suite
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOO_LATE = 0.05  # of the threads' time; a run with more is done again, up to twice
@@ -104,11 +103,6 @@ def ways_of(options):
     return (NONE, GREEDY, ALONE, BOTH, SPREAD, FOLLOW) if options.tiny or options.goals else WAYS
 
 
-def run_at_once():
-    """In the child: before all ordinary threads of the machine. A pity for these."""
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
-
-
 def run_once(options, shape, way, traced):
     """One run: its numbers by name, and those of `sennit report`."""
     binary = options.home / "apps" / f"front-{options.compiler}-{options.mpi}"
@@ -119,7 +113,7 @@ def run_once(options, shape, way, traced):
                    str(shape.threads), "--mpi", options.mpi, *way.launch(), str(binary), "--side", str(shape.side), "--cells", str(shape.cells),
                    "--emulate", str(options.cell), "--count-from", str(shape.count_from), "--loads", f"{folder}/loads", *(["--steps", str(options.steps)] if options.steps else []), *way.words()]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout,
-                              stdin=subprocess.DEVNULL, preexec_fn=run_at_once if options.real_time else suite.run_promptly)
+                              stdin=subprocess.DEVNULL, preexec_fn=machine.start_of_runs(options))
         if done.returncode or ": right" not in done.stdout:
             sys.exit(f"sennit bench: {shape.title}, {way.label}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
         found = {name: float(value) for name, value in re.findall(r"(\w+) (-?[\d.]+)(?=\s)", done.stdout)}

@@ -11,7 +11,6 @@ was measured is written after each run, so that --resume can go on some other ti
 """
 
 import argparse
-import ctypes
 import dataclasses
 import itertools
 import json
@@ -19,7 +18,6 @@ import os
 import pathlib
 import random
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -84,18 +82,6 @@ class Way:
         return self.policy + order + variant
 
 
-def run_promptly():
-    """In the child: emulated kernels are sleeps that have to end in time, whatever else the machine
-    does. Higher priority and short slices where that is allowed; else as it is."""
-    # struct sched_attr: size, policy, flags, nice, priority, runtime (the slice, ns), deadline, period
-    attributes = struct.pack("IIQiIQQQ", 48, 0, 0, -15, 0, 100_000, 0, 0)
-    if os.uname().machine != "x86_64" or ctypes.CDLL(None).syscall(314, 0, attributes, 0):
-        try:
-            os.nice(-15)
-        except OSError:
-            pass
-
-
 class Watch:
     """Whether processes were stopped for a while, as by somebody who suspends the machine: what was
     measured meanwhile is worth nothing. Who goes on is sent SIGCONT."""
@@ -149,7 +135,7 @@ def run_once(options, case, way):
         environment["SENNIT_STATS"] = f"{folder}/s"
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True,
-                                  timeout=options.timeout, stdin=subprocess.DEVNULL, preexec_fn=run_promptly)
+                                  timeout=options.timeout, stdin=subprocess.DEVNULL, preexec_fn=machine.run_promptly)
         except subprocess.TimeoutExpired:
             return None, f"no result within {options.timeout:g} s"
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
