@@ -47,6 +47,11 @@ inline int ranks_of_environment() {
 // the kernel's types are small numbers.
 inline constexpr unsigned long kVirtualRankEntry = 0x53656e6e;
 
+// As well, for the ends of the first thread's stack. Else they are found in /proc/self/maps, which
+// has the mappings of all ranks.
+inline constexpr unsigned long kStackLowEntry = 0x53656e6c;
+inline constexpr unsigned long kStackHighEntry = 0x53656e68;
+
 // As well, for the host's address of a rank fiber (ranks/fibers/rank_fiber.h).
 inline constexpr unsigned long kRankFiberEntry = 0x53656e66;
 

@@ -144,11 +144,13 @@ char *Rank::lay_out_stack(const RankRequest &request, const Image &image, const 
     if (fiber_)
         set_auxiliary(contents.auxiliary, kRankFiberEntry,
                       reinterpret_cast<std::uintptr_t>(fiber_));
+    char *const low = stack_.low() + kPage, *const top = stack_.high() - kPage;
+    set_auxiliary(contents.auxiliary, kStackLowEntry, reinterpret_cast<std::uintptr_t>(low));
+    set_auxiliary(contents.auxiliary, kStackHighEntry, reinterpret_cast<std::uintptr_t>(top));
     const std::uint64_t random[] = {random_word(), random_word()};
     static_assert(sizeof random == sizeof contents.random);
     std::memcpy(contents.random, random, sizeof random);
-    char *const top = stack_.high() - kPage;
-    char *const stack_pointer = lay_out(contents, stack_.low() + kPage, top);
+    char *const stack_pointer = lay_out(contents, low, top);
     if (!stack_pointer)
         error_ = "its arguments and environment are too long for its stack: raise ulimit -s";
     return stack_pointer;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/fiber/context.h"
 
+#include "base/rank.h"
+
 #include <pthread.h>
 
 // Where valgrind is installed, it is told of our stacks: a few instructions a stack, that do
@@ -94,6 +96,23 @@ void make(Context &context, void *low, std::size_t size, EntryFunction entry) {
         context.sanitizer_fiber = __tsan_create_fiber(0);
 }
 
+namespace {
+
+// True if the calling thread is on the first stack of a virtual rank. The C library would read that
+// stack's ends in the mappings of all ranks: if many start, each would read those of all others.
+bool adopt_first_stack(Context &context) {
+    const std::uintptr_t low = getauxval(kStackLowEntry);
+    const std::uintptr_t high = getauxval(kStackHighEntry);
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    if (here < low || here >= high)
+        return false;
+    context.stack_low = reinterpret_cast<const void *>(low);
+    context.stack_size = high - low;
+    return true;
+}
+
+} // namespace
+
 // A stack that the C library has made ends just below the thread's descriptor. By the size of the
 // descriptor what is said here reaches into the guard page.
 void adopt_thread(Context &context, std::size_t size) {
@@ -104,7 +123,8 @@ void adopt_thread(Context &context, std::size_t size) {
     if (size != 0) {
         context.stack_low = reinterpret_cast<const void *>(pthread_self() - size);
         context.stack_size = size;
-    } else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    } else if (!adopt_first_stack(context) &&
+               pthread_getattr_np(pthread_self(), &attributes) == 0) {
         void *low = nullptr;
         size_t size = 0;
         pthread_attr_getstack(&attributes, &low, &size);

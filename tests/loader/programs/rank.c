@@ -112,6 +112,9 @@ static void threads(void) {
     CHECK(pthread_attr_getstack(&attributes, &low, &size) == 0);
     char here;
     CHECK((char *)low <= &here && &here < (char *)low + size && size >= 1 << 18);
+    /* The loader tells Sennit's runtime the same (src/base/rank.h). */
+    CHECK(getauxval(0x53656e6c) == (unsigned long)low);
+    CHECK(getauxval(0x53656e68) == (unsigned long)low + size);
     struct rlimit limit;
     getrlimit(RLIMIT_STACK, &limit);
     CHECK(limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
