@@ -103,11 +103,12 @@ inline constexpr LadderRow kLateRanks = {.tests = 16, .naps = {kMs / 10, 4 * kMs
 // MPI's own MPI_Init and MPI_Finalize there. Open MPI sleeps between two looks, which take some 20
 // us: for each rank of a core it sleeps as long, and the looks of all take a quarter of the cores.
 inline constexpr Naps kStartOfOpenMpi = {80 * kUs, 20 * kMs};
-// MPICH spins. A thread that spins is found by a timer of its processor time, and naps, for each
-// rank of a core as long as the kernel's tick at most systems: a turn of one that spins takes one.
-// So half of the time is left for those that work. 128 virtual ranks on two cores: see kLateRanks.
+// MPICH spins. A thread that spins is found by a timer of its processor time, and naps. After a nap
+// it may spin for a moment, then it naps again. It naps for some six such moments for each rank of
+// a core, so most of the time is left for those that work.
 inline constexpr std::int64_t kLooksForSpinsNs = 1 * kMs;
-inline constexpr Naps kStartOfMpich = {4 * kMs, 250 * kMs};
+inline constexpr std::int64_t kLooksAgainNs = 50 * kUs;
+inline constexpr Naps kStartOfMpich = {300 * kUs, 20 * kMs};
 
 // ---- a task in MPI ------------------------------------------------------------------------------
 

@@ -21,26 +21,25 @@
 namespace sennit::mpi {
 namespace {
 
-// How many ranks there are for each core, if there are more than `few`; or 0.
-int crowd(int few) {
+constexpr int kFew = 2; // ranks of a core
+
+// How many ranks there are for each core, if there are more than those few; or 0.
+int crowd() {
     const int ranks =
         first_number({"SENNIT_LOCAL_RANKS", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"});
     cpu_set_t cores;
     const int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
-    return count > 0 && ranks > few * count ? ranks / count : 0;
+    return count > 0 && ranks > kFew * count ? ranks / count : 0;
 }
 
 #ifdef OPEN_MPI
 
-constexpr int kFew = 2;
 constexpr const wait::Naps &kNaps = wait::kStartOfOpenMpi;
 
 constinit thread_local unsigned t_sleep_us __attribute__((tls_model("initial-exec"))) = 0;
 
 #else
 
-// With so few the naps take as long as the turns of those that spin.
-constexpr int kFew = 10;
 constexpr int kSignal = SIGVTALRM;
 constexpr const wait::Naps &kNaps = wait::kStartOfMpich;
 
@@ -52,6 +51,13 @@ struct Spin {
 };
 constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec")));
 constinit thread_local int t_timer __attribute__((tls_model("initial-exec"))) = -1;
+// By the clock, once after each nap: a thread that spins on need not do so until the next tick.
+constinit thread_local int t_again __attribute__((tls_model("initial-exec"))) = -1;
+
+void set(int timer, std::int64_t first_ns, std::int64_t period_ns) {
+    const itimerspec times = {{0, period_ns}, {0, first_ns}};
+    syscall(SYS_timer_settime, timer, 0, &times, nullptr);
+}
 
 bool is_near(std::uintptr_t one, std::uintptr_t other) {
     constexpr std::uintptr_t most = 64;
@@ -78,6 +84,7 @@ void look(int /*signal*/, siginfo_t * /*info*/, void *context) {
     const int error = errno;
     const timespec nap = {0, t_spin.nap_ns};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+    set(t_again, wait::kLooksAgainNs, 0);
     errno = error;
 }
 
@@ -102,18 +109,20 @@ void listen_no_more() {
     sigaction(kSignal, &usual, nullptr);
 }
 
-int start_timer() {
+// -1: the system has none.
+int make_timer(clockid_t clock) {
     sigevent event = {};
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = kSignal;
     event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
     int timer = -1;
-    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
-        return -1;
-    const timespec tick = {0, wait::kLooksForSpinsNs}; // or the kernel's own, which may be longer
-    const itimerspec ticks = {tick, tick};
-    syscall(SYS_timer_settime, timer, 0, &ticks, nullptr);
-    return timer;
+    return syscall(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
+}
+
+void end(int &timer) {
+    if (timer >= 0)
+        syscall(SYS_timer_delete, timer);
+    timer = -1;
 }
 
 #endif
@@ -128,7 +137,7 @@ std::int64_t nap_ns(int ranks) {
 #ifdef OPEN_MPI
 
 CrowdedStart::CrowdedStart() {
-    t_sleep_us = static_cast<unsigned>(nap_ns(crowd(kFew)) / wait::kUs);
+    t_sleep_us = static_cast<unsigned>(nap_ns(crowd()) / wait::kUs);
 }
 
 CrowdedStart::~CrowdedStart() {
@@ -138,23 +147,28 @@ CrowdedStart::~CrowdedStart() {
 #else
 
 CrowdedStart::CrowdedStart() {
-    const int ranks = is_virtual_rank() ? crowd(kFew) : 0;
+    const int ranks = crowd();
     const void *const of_mpi = ranks > 0 ? dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") : nullptr;
     if (!of_mpi || !listen())
         return;
     t_spin.mpi = object_of(of_mpi);
     t_spin.nap_ns = nap_ns(ranks);
-    t_timer = start_timer();
-    if (t_timer < 0)
+    t_again = make_timer(CLOCK_MONOTONIC);
+    t_timer = make_timer(CLOCK_THREAD_CPUTIME_ID);
+    if (t_timer < 0) {
+        end(t_again);
         listen_no_more();
+        return;
+    }
+    set(t_timer, wait::kLooksForSpinsNs, wait::kLooksForSpinsNs); // or the kernel's own tick
 }
 
 CrowdedStart::~CrowdedStart() {
     if (t_timer < 0)
         return;
-    // A signal that the timer has sent before comes at the end of this call at the latest.
-    syscall(SYS_timer_delete, t_timer);
-    t_timer = -1;
+    // A signal that a timer has sent before comes at the end of this call at the latest.
+    end(t_again);
+    end(t_timer);
     listen_no_more();
 }
 

@@ -6,12 +6,14 @@
 // cores. So the usleep of this library, which stands in front of libc's, sleeps longer there, the
 // longer the more ranks there are.
 //
-// MPICH spins on a word, without any call. Where each rank is a process of its own, this costs
-// time. Virtual ranks also share the kernel's lock of their address space. A rank that has waited
-// for this lock is woken, and then waits behind all that spin. So each mapping took a time slice of
-// each rank: MPI_Finalize of 128 ranks on two cores 7 s instead of 1. So a signal comes with each
-// tick of the thread's processor time. A thread that two ticks find at the same place, with the
-// same stack pointer, spins: it sleeps for a while, in the signal's handler.
+// MPICH spins on a word, without any call. This takes the time of ranks that work. Virtual ranks
+// also share the kernel's lock of their address space. A rank that has waited for this lock is
+// woken, and then waits behind all that spin. So each mapping took a time slice of each rank:
+// MPI_Finalize of 128 ranks on two cores 7 s instead of 1. So a signal comes with each tick of the
+// thread's processor time. A thread that two ticks find at the same place, with the same stack
+// pointer, spins: it sleeps for a while, in the signal's handler. When it has slept, another signal
+// comes soon, by the clock, which finds it there again or not. That signal may interrupt a system
+// call, as the ticks may: with SA_RESTART the kernel resumes reads, writes and locks.
 #pragma once
 
 namespace sennit::mpi {
