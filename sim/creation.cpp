@@ -132,7 +132,7 @@ void Simulation::created(Rank &rank, Time now) {
 std::uint32_t Simulation::make_next(Rank &rank, Time now) {
     const TaskSpec &spec = *rank.spec;
     const std::uint32_t task = make_task(rank, spec, now);
-    if (spec.kind != Kind::compute && spec.part == Part::undeferred && !unlimited_)
+    if (!unlimited_ && (!has_tasks_ || tasks_[task].is(Part::undeferred)))
         rank.undeferred = task;
     const Access *accesses = spec.accesses.data();
     std::size_t count = spec.count;

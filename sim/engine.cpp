@@ -16,12 +16,15 @@ void RankOutlook::released(Vertex &vertex) {
 Simulation::Simulation(const Workload &workload, const Setting &setting)
     : workload_(workload), setting_(setting), machine_(setting.machine),
       rules_(setting.choice.rules), unlimited_(setting.machine.unlimited),
-      vertices_wanted_(rules_.propagates() && !unlimited_), functions_(workload.functions()),
-      task_count_(setting.progress ? workload.task_count() : 0), tasks_(vertices_wanted_),
-      cards_(machine_), ranks_(static_cast<std::size_t>(machine_.rank_count())),
+      has_tasks_(workload.has_tasks()), vertices_wanted_(rules_.propagates() && !unlimited_),
+      functions_(workload.functions()), task_count_(setting.progress ? workload.task_count() : 0),
+      tasks_(vertices_wanted_), cards_(machine_),
+      ranks_(static_cast<std::size_t>(machine_.rank_count())),
       threads_(static_cast<std::size_t>(machine_.rank_count()) *
                static_cast<std::size_t>(machine_.thread_count())) {
-    const auto cost = [&](double value) { return unlimited_ ? 0 : static_cast<Time>(value); };
+    const auto cost = [&](double value) {
+        return unlimited_ || !has_tasks_ ? 0 : static_cast<Time>(value);
+    };
     create_ = cost(machine_.create);
     depend_ = cost(machine_.depend);
     schedule_ = cost(machine_.schedule);
@@ -29,7 +32,7 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     resume_ = cost(machine_.resume);
     poll_ = cost(machine_.poll);
     wake_ = cost(machine_.wake);
-    overhead_ = cost(machine_.overhead);
+    overhead_ = unlimited_ ? 0 : static_cast<Time>(machine_.overhead);
     place_ = rules_.propagates() ? cost(machine_.place) : 0;
     match_ = rules_.learns() ? cost(machine_.match) : 0;
     window_ = unlimited_ ? kNone : static_cast<std::uint32_t>(std::min(machine_.window, 4e9));

@@ -182,6 +182,8 @@ class Simulation {
     bool begin_send(std::uint32_t message, std::uint64_t bytes, Time at);
     bool begin_receive(std::uint32_t message, Time at);
     bool begin_wait(std::uint32_t task);
+    // Its thread does nothing else meanwhile.
+    bool waits_in_mpi(const Task &task) const { return !has_tasks_ || task.is(Part::undeferred); }
     void tell_ran(Rank &rank, std::uint32_t task, std::uint32_t thread, Time begin, Time end,
                   bool over);
     void inject_when_allowed(std::uint32_t message);
@@ -210,6 +212,7 @@ class Simulation {
     const Machine &machine_;
     const policy::Rules rules_;
     const bool unlimited_;
+    const bool has_tasks_;
     const bool vertices_wanted_;
     const std::vector<std::string> functions_;
     const std::uint64_t task_count_; // as the workload says: counting may take it long

@@ -54,7 +54,7 @@ void Simulation::call(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
         return;
     }
     ++rank.suspended;
-    if (task.is(Part::undeferred)) // the thread is in MPI
+    if (waits_in_mpi(task))
         return;
     if (task.is(Part::detached)) {
         if (!unlimited_)
@@ -245,7 +245,7 @@ void Simulation::communication_done(std::uint32_t index, Time now) {
     --rank.suspended;
     if (unlimited_)
         return finish(index, now);
-    if (tasks_[index].is(Part::undeferred)) {
+    if (waits_in_mpi(tasks_[index])) {
         events_.push(now, pack(What::finish, index));
         return;
     }

@@ -173,6 +173,9 @@ class Workload {
     virtual std::uint32_t data_of(int rank) const = 0;
     virtual Tasks tasks_of(int rank, Marks marks) const = 0;
     virtual std::uint64_t task_count() const = 0; // 0: unknown; for the progress bar
+    // Else a rank is one thread that does what tasks_of() says, one after the other: no step of the
+    // runtime takes time, and who waits for a message waits in MPI.
+    virtual bool has_tasks() const { return true; }
     // The number that users know a rank's task by, from its place in the order of creation.
     virtual std::uint32_t number_of(int /*rank*/, std::uint32_t place) const { return place; }
 };

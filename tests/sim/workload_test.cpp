@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 using namespace sennit::sim;
 
 namespace {
@@ -68,18 +70,82 @@ TEST(Cholesky, RefusesWhatItCannotDivide) {
     EXPECT_THROW(Cholesky(options, 4), std::invalid_argument);
 }
 
+// `cells`: in a row; 64 of them are a block.
+GaussSeidel seidel(SeidelVersion version, int cells, int iterations, int ranks) {
+    GaussSeidelOptions options;
+    options.cells = cells;
+    options.block = 64;
+    options.iterations = iterations;
+    options.cell_ns = 100; // the runtime's steps take next to nothing
+    options.version = version;
+    return {options, ranks};
+}
+
+// Of a rank with one thread, whatever the version.
+Result simulate_seidel(const GaussSeidel &work, int ranks, double overhead = 500) {
+    Setting setting;
+    setting.machine.ranks = ranks;
+    setting.machine.threads = 1;
+    setting.machine.overhead = overhead;
+    setting.choice = parse_choice("fifo");
+    return simulate(work, setting);
+}
+
+constexpr std::array kVersions = {SeidelVersion::pure,        SeidelVersion::nbuffer,
+                                  SeidelVersion::forkjoin,    SeidelVersion::sentinel,
+                                  SeidelVersion::interop_blk, SeidelVersion::detach};
+
 TEST(GaussSeidel, CreatesAsManyTasksAsItCountsAndEnds) {
-    for (const bool sentinel : {false, true}) {
-        GaussSeidelOptions options;
-        options.cells = 8 * 64;
-        options.block = 64;
-        options.iterations = 5;
-        options.sentinel = sentinel;
-        const GaussSeidel work(options, 4);
+    for (const SeidelVersion version : kVersions) {
+        const GaussSeidel work = seidel(version, 8 * 64, 5, 4);
+        const Result result = simulate_seidel(work, 4);
+        EXPECT_EQ(result.tasks, work.task_count()) << static_cast<int>(version);
+        // Each border has a message up and one down, of whole rows or for each column of blocks.
+        const bool whole = version == SeidelVersion::pure || version == SeidelVersion::forkjoin;
+        EXPECT_EQ(result.messages, 5u * 3 * 2 * (whole ? 1 : 8)) << static_cast<int>(version);
+        EXPECT_EQ(result.sends, result.messages) << static_cast<int>(version);
+        EXPECT_EQ(result.receives, result.messages) << static_cast<int>(version);
+        EXPECT_EQ(result.bytes, 5u * 3 * 2 * 8 * 512) << static_cast<int>(version);
+    }
+}
+
+// Without tasks nothing takes time but cells, calls and messages: on one rank, cells alone.
+TEST(GaussSeidel, WithoutTasksTheRuntimeTakesNoTime) {
+    for (const SeidelVersion version : {SeidelVersion::pure, SeidelVersion::nbuffer}) {
+        const Result result = simulate_seidel(seidel(version, 4 * 64, 3, 1), 1);
+        EXPECT_EQ(result.time, 3 * 256 * 256 * 100) << static_cast<int>(version);
+        EXPECT_EQ(result.overhead, 0) << static_cast<int>(version);
+    }
+}
+
+// Paper 2, figure 8, above: a rank's iteration follows that of the rank above it, and the one
+// before of the rank below. So rank r begins iteration t after r + 2 t turns, of a rank's cells
+// each, if messages take no time.
+TEST(GaussSeidel, WholeRowsLetEveryOtherRankWait) {
+    const auto turns = [](SeidelVersion version, int ranks, int iterations) {
+        const GaussSeidel work = seidel(version, 16 * 64, iterations, ranks);
+        const double turn = 100. * 16 * 64 * 16 * 64 / ranks;
+        return static_cast<double>(simulate_seidel(work, ranks, 0).time) / turn;
+    };
+    EXPECT_NEAR(turns(SeidelVersion::pure, 8, 10), 8 + 2 * 9, .1);
+    EXPECT_NEAR(turns(SeidelVersion::forkjoin, 8, 10), 8 + 2 * 9, .1);
+    // Blocks of columns, sent at once: a rank follows the one above by a block. In the first
+    // iteration a block waits for the rank below, too, which has just computed the one before.
+    EXPECT_NEAR(turns(SeidelVersion::nbuffer, 8, 10), 10 + (7 + 15) / 16., .1);
+}
+
+// No schedule is shorter than the longest chain, which knows the calls in their order.
+TEST(GaussSeidel, TakesAtLeastItsCriticalPath) {
+    for (const SeidelVersion version : kVersions) {
+        const GaussSeidel work = seidel(version, 8 * 64, 6, 4);
         Setting setting;
+        setting.machine.ranks = 4;
         setting.choice = parse_choice("fifo");
-        EXPECT_EQ(simulate(work, setting).tasks, work.task_count());
-        EXPECT_EQ(work.task_count(), 5u * (64 + 4 * 3 * 8));
+        const Time path = critical_path(work, setting);
+        EXPECT_LE(path, simulate_seidel(work, 4).time) << static_cast<int>(version);
+        if (version == SeidelVersion::pure) {
+            EXPECT_GE(path, (4 + 2 * 5) * 100 * 512 * 512 / 4);
+        }
     }
 }
 
@@ -90,7 +156,7 @@ TEST(GaussSeidel, SentinelStopsScalingAtFourNodes) {
         GaussSeidelOptions options;
         options.cells = 64 * 1024;
         options.iterations = 8;
-        options.sentinel = sentinel;
+        options.version = sentinel ? SeidelVersion::sentinel : SeidelVersion::interop_blk;
         Setting setting;
         setting.machine.ranks = ranks;
         setting.machine.threads = 48;

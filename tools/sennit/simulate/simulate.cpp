@@ -90,7 +90,7 @@ struct Simulate::State {
     sim::CholeskyOptions cholesky_options;
     sim::GaussSeidelOptions gauss_seidel_options;
     std::string policies = "fifo,sa,fa", order = "auto", json, csv, html, weak, traces,
-                network = "loggp", variant = "interop-blocking";
+                network = "loggp", variant = "interop-blocking", version = "interop-blk";
     struct Traced {
         std::string title;
         std::filesystem::path folder;
@@ -175,8 +175,13 @@ struct Simulate::State {
     std::shared_ptr<const sim::Workload> workload() const {
         if (replay)
             return replay;
-        if (*gauss_seidel)
-            return std::make_shared<sim::GaussSeidel>(gauss_seidel_options, machine.rank_count());
+        if (*gauss_seidel) {
+            sim::GaussSeidelOptions options = gauss_seidel_options;
+            options.version = sim::find_seidel_version(version);
+            if (!sim::has_tasks(options.version) && machine.thread_count() != 1)
+                fail("--version {} is MPI alone, a rank for each core: give --threads 1", version);
+            return std::make_shared<sim::GaussSeidel>(options, machine.rank_count());
+        }
         sim::CholeskyOptions options = cholesky_options;
         options.reuse = !own_buffers;
         options.exchange = variant == "detach"     ? sim::Part::detached
@@ -256,8 +261,14 @@ Simulate::Simulate(CLI::App &app, sim::MakeFabric *fabric) : state_(std::make_un
     state.gauss_seidel->add_option("--iterations", seidel.iterations)->capture_default_str();
     state.gauss_seidel->add_option("--cell-ns", seidel.cell_ns, "a core's time for a cell")
         ->capture_default_str();
-    state.gauss_seidel->add_flag("--sentinel", seidel.sentinel,
-                                 "a rank's communication tasks one after the other");
+    state.gauss_seidel
+        ->add_option("--version", state.version,
+                     "as in apps/gauss-seidel: pure or nbuffer: MPI alone, with --threads 1; "
+                     "forkjoin, sentinel, interop-blk or detach, which is also interop-nonblk")
+        ->check(CLI::IsMember(sim::seidel_versions()))
+        ->capture_default_str();
+    state.gauss_seidel->add_flag_callback(
+        "--sentinel", [&state] { state.version = "sentinel"; }, "the same as --version sentinel");
     state.add_options(*state.gauss_seidel);
 
     state.trace = state.app->add_subcommand(
@@ -284,9 +295,13 @@ int Simulate::State::order_for_same_work(int ranks) const {
 
 // The recorder knows messages that a task waits for in MPI, or that another one completes.
 void Simulate::State::refuse_variant() const {
+    const char *const asked = html.empty() ? "--trace" : "--html";
     if (*cholesky && variant != "interop-blocking")
-        fail("{} is for --variant interop-blocking, this is {}: leave one of them out",
-             html.empty() ? "--trace" : "--html", variant);
+        fail("{} is for --variant interop-blocking, this is {}: leave one of them out", asked,
+             variant);
+    if (*gauss_seidel && version != "interop-blk" && version != "sentinel")
+        fail("{} is for --version interop-blk or sentinel, this is {}: leave one of them out",
+             asked, version);
 }
 
 void Simulate::State::refuse_too_many_threads() const {
@@ -452,7 +467,7 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
                                {"block", gauss_seidel_options.block},
                                {"iterations", gauss_seidel_options.iterations},
                                {"cell_ns", gauss_seidel_options.cell_ns},
-                               {"sentinel", gauss_seidel_options.sentinel}};
+                               {"version", version}};
     }
     document["network"] = network;
     if (!machine.platform.empty())
