@@ -158,6 +158,35 @@ TEST_F(SpentTime, AThreadThatEndsLeavesItsPlaceToTheNextOne) {
     EXPECT_EQ(doing(), (Spent{.useful = 1, .serial = 1}));
 }
 
+TEST_F(SpentTime, NothingIsLostThoughManyThreadsTellAtOnce) {
+    constexpr Word kTasks = 20'000;
+    std::atomic<Word> made{0};
+    by_worker([] {}); // both are there from the begin on
+    std::thread runner([&] {
+        g_row = 1;
+        for (Word task = 1; task <= kTasks; ++task) {
+            while (made.load(std::memory_order_acquire) < task)
+                std::this_thread::yield();
+            event(Kind::start, task); // which another thread has made
+            event(Kind::fiber_switch, 100 + task, 101 + task);
+            event(Kind::fiber_switch, 101 + task, 100 + task);
+            event(Kind::end, task);
+            event(Kind::complete, task);
+        }
+        event(Kind::wait_begin);
+    });
+    for (Word task = 1; task <= kTasks; ++task) {
+        event(Kind::create, task);
+        made.store(task, std::memory_order_release);
+        if (task % 1000 == 0)
+            now(); // a reader in between
+    }
+    runner.join();
+    EXPECT_EQ(now().tasks, static_cast<std::int64_t>(kTasks));
+    EXPECT_EQ(doing().scheduling, 0); // no task is ready
+    EXPECT_EQ(doing().useful, 1);
+}
+
 TEST(SpentPage, AReaderSeesAllOrNothingOfAWrite) {
     SpentPage page{};
     SpentNow seen;

@@ -2,10 +2,11 @@
 #include "tasks/trace/spent_time.h"
 
 #include "base/clock.h"
+#include "base/combining_lock.h"
 #include "base/compiler.h"
 #include "base/hash.h"
-#include "base/spin.h"
 
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
@@ -114,7 +115,30 @@ struct Thread {
     Spans spans;      // outside of tasks
     bool useful, mpi; // as counted
 };
-SENNIT_TLS Thread t_thread{};
+SENNIT_TLS Thread t_thread{}; // touched under the counter's lock
+
+// An event, as its thread tells it.
+struct Told {
+    std::int64_t at_ns;
+    Word a, b, c;
+    Kind kind;
+    bool by_worker;
+};
+// One that waits to be counted: another thread had the lock. A worker has a page of notes, and
+// gives it back before it ends.
+struct Note {
+    Note *next;
+    Thread *thread;
+    Told told;
+    std::atomic<bool> left; // release, when it is counted; acquire, before it is written again
+};
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kNotes = kPage / sizeof(Note);
+struct Notes {
+    Note *first;
+    std::size_t next;
+};
+SENNIT_TLS Notes t_notes{};
 
 bool is_mpi_call(std::uint64_t name) {
     const auto *const text = reinterpret_cast<const char *>(name);
@@ -122,10 +146,35 @@ bool is_mpi_call(std::uint64_t name) {
                     std::strncmp(text, "TAMPI_", 6) == 0);
 }
 
+constexpr bool counts(Kind kind) {
+    switch (kind) {
+    case Kind::create:
+    case Kind::ready:
+    case Kind::start:
+    case Kind::end:
+    case Kind::resume:
+    case Kind::unblock:
+    case Kind::complete:
+    case Kind::edge:
+    case Kind::span_begin:
+    case Kind::span_end:
+    case Kind::post:
+    case Kind::waits_for:
+    case Kind::wait_begin:
+    case Kind::wait_end:
+    case Kind::part_begin:
+    case Kind::part_end:
+    case Kind::fiber_switch:
+        return true;
+    default:
+        return false;
+    }
+}
+
 class Counter {
   public:
     void begin(int (*row)()) {
-        const Guard guard(lock_);
+        lock_.lock();
         row_ = row;
         now_ = {};
         now_.begin_ns = now_.at_ns = monotonic_ns();
@@ -134,83 +183,90 @@ class Counter {
         unblocked_ = 0;
         left_ = 0;
         free_ = nullptr;
+        free_notes_ = nullptr;
         Thread &self = t_thread;
         self = {};
         self.begun = true;
         count_in(self);
-        tell();
+        judge_moment();
+        settle();
+        for (std::size_t i = 0; t_notes.first && i < kNotes; ++i)
+            t_notes.first[i].left.store(false, std::memory_order_relaxed);
+        lock_.unlock(*this);
     }
 
     void event(Kind kind, Word a, Word b, Word c) {
-        switch (kind) {
-        case Kind::create:
-        case Kind::ready:
-        case Kind::start:
-        case Kind::end:
-        case Kind::resume:
-        case Kind::unblock:
-        case Kind::complete:
-        case Kind::edge:
-        case Kind::span_begin:
-        case Kind::span_end:
-        case Kind::post:
-        case Kind::waits_for:
-        case Kind::wait_begin:
-        case Kind::wait_end:
-        case Kind::part_begin:
-        case Kind::part_end:
-        case Kind::fiber_switch:
-            break;
-        default:
+        if (!counts(kind))
             return;
+        const bool by_worker = t_notes.first || (row_ && row_() >= 0);
+        const Told told{monotonic_ns(), a, b, c, kind, by_worker};
+        if (!lock_.try_lock()) {
+            if (Note *const note = told.by_worker ? free_note() : nullptr) {
+                note->thread = &t_thread;
+                note->told = told;
+                note->left.store(true, std::memory_order_relaxed);
+                return lock_.leave(*note, *this);
+            }
+            lock_.lock();
         }
-        Thread &self = t_thread;
-        const Guard guard(lock_);
-        go_on();
-        if (!self.begun) {
-            self.begun = true;
-            self.spans = {};
-        }
-        if (!self.known && row_ && row_() >= 0)
-            count_in(self);
-        step(self, kind, a, b, c);
-        moment_.ready = static_cast<int>(ready_.size()) + unblocked_;
-        tell();
+        lock_.catch_up(*this);
+        count(t_thread, told);
+        if (told.by_worker && !t_notes.first)
+            take_notes();
+        settle();
+        lock_.unlock(*this);
     }
+
+    // By the lock.
+    void combine(Note &note) SENNIT_REQUIRES(lock_) {
+        count(*note.thread, note.told);
+        note.left.store(false, std::memory_order_release);
+    }
+    void settle() SENNIT_REQUIRES(lock_) { page_->write(now_); }
 
     // Others see it with the next event.
     void region() {
-        const Guard guard(lock_);
+        lock_.lock();
         ++now_.parallels;
+        lock_.unlock(*this);
     }
 
     // What the thread was in the middle of is over.
     void leave() {
         Thread &self = t_thread;
-        const Guard guard(lock_);
-        go_on();
+        lock_.lock();
+        lock_.catch_up(*this); // none of its notes is left then
+        go_on(monotonic_ns());
         pop_all(self);
         left_ += self.known ? 1 : 0;
         self.known = false;
         judge(self);
         self = {};
-        tell();
+        give_notes();
+        judge_moment();
+        settle();
+        lock_.unlock(*this);
     }
 
     void show(SpentPage *page) {
-        const Guard guard(lock_);
+        lock_.lock();
+        lock_.catch_up(*this);
         if (page_ != &own_ && !page)
             page_->clear();
         page_ = page ? page : &own_;
-        go_on();
-        tell();
+        go_on(monotonic_ns());
+        settle();
+        lock_.unlock(*this);
     }
 
     bool read(SpentNow &now) {
-        const Guard guard(lock_);
-        go_on();
+        lock_.lock();
+        lock_.catch_up(*this);
+        go_on(monotonic_ns());
         now = now_;
-        return now_.threads > 0;
+        const bool counted = now_.threads > 0;
+        lock_.unlock(*this);
+        return counted;
     }
 
     // Another thread may have been in the midst of a change: nothing of it is used, nor given back.
@@ -221,9 +277,27 @@ class Counter {
     }
 
   private:
-    // What was done since the latest event.
-    void go_on() SENNIT_REQUIRES(lock_) {
-        const std::int64_t now = monotonic_ns();
+    // A note of the calling thread's that is not waiting.
+    static Note *free_note() {
+        Notes &own = t_notes;
+        Note *const note = own.first ? &own.first[own.next++ % kNotes] : nullptr;
+        return note && !note->left.load(std::memory_order_acquire) ? note : nullptr;
+    }
+    void take_notes() SENNIT_REQUIRES(lock_) {
+        Note *const page = free_notes_;
+        if (page)
+            free_notes_ = page->next;
+        t_notes = {page ? page : static_cast<Note *>(map_room(kPage)), 0};
+    }
+    void give_notes() SENNIT_REQUIRES(lock_) {
+        if (Note *const page = std::exchange(t_notes.first, nullptr)) {
+            page->next = free_notes_;
+            free_notes_ = page;
+        }
+    }
+
+    // What was done since the latest event. One that comes late is as if it were of now.
+    void go_on(std::int64_t now) SENNIT_REQUIRES(lock_) {
         const std::int64_t passed = now - now_.at_ns;
         if (passed <= 0)
             return;
@@ -231,14 +305,25 @@ class Counter {
         now_.beyond.add(beyond_, passed);
         now_.at_ns = now;
     }
-    void tell() SENNIT_REQUIRES(lock_) {
+    void judge_moment() SENNIT_REQUIRES(lock_) {
+        moment_.ready = static_cast<int>(ready_.size()) + unblocked_;
         now_.threads = moment_.threads;
         now_.doing = moment_.doing();
         Moment more = moment_;
         ++more.threads;
         beyond_ = more.doing();
         beyond_ -= now_.doing;
-        page_->write(now_);
+    }
+    void count(Thread &self, const Told &told) SENNIT_REQUIRES(lock_) {
+        go_on(told.at_ns);
+        if (!self.begun) {
+            self.begun = true;
+            self.spans = {};
+        }
+        if (!self.known && told.by_worker)
+            count_in(self);
+        step(self, told.kind, told.a, told.b, told.c);
+        judge_moment();
     }
 
     // It counts from the begin on, as one that had nothing to do; or it is the next one in the
@@ -438,7 +523,7 @@ class Counter {
         judge(self);
     }
 
-    SpinLock lock_;
+    CombiningLock<Note, Counter> lock_;
     int (*row_)() = nullptr;
     SpentNow now_ SENNIT_GUARDED_BY(lock_);
     Spent beyond_ SENNIT_GUARDED_BY(lock_); // of one more thread, in each nanosecond
@@ -450,6 +535,7 @@ class Counter {
     int unblocked_ SENNIT_GUARDED_BY(lock_) = 0; // suspended tasks that can go on
     int left_ SENNIT_GUARDED_BY(lock_) = 0;      // threads that have ended: places for others
     Frame *free_ SENNIT_GUARDED_BY(lock_) = nullptr;
+    Note *free_notes_ SENNIT_GUARDED_BY(lock_) = nullptr; // the first of a page each
     SpentPage own_{};
     SpentPage *page_ = &own_;
 };

@@ -10,8 +10,9 @@
 // suspended in a call of MPI, what its thread runs meanwhile outside of explicit tasks counts as
 // MPI, too.
 //
-// All is under one lock. So an event takes some 70 ns, and threads that have very short tasks wait
-// for each other.
+// What the threads without work are counted as depends on what all others do. So all is under one
+// lock, but threads do not wait for it (base/combining_lock.h): one that finds it taken notes the
+// event, with its time, and the thread that has the lock counts it.
 #pragma once
 
 #include "base/spent_page.h"
