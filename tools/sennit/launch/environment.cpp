@@ -71,15 +71,6 @@ bool comes_after_libc(const Program &program, const LoadedLibrary &library) {
     return place("libc.so.6") < place(library.name);
 }
 
-// By `NAME=value` in front of the program, else from outside.
-std::string_view given_text(const JobSpec &spec, const EnvironmentReader &environment,
-                            const char *name) {
-    for (const Setting &setting : spec.settings)
-        if (setting.name == name)
-            return setting.value;
-    return text_of(environment(name));
-}
-
 // The OpenMP library looks whether its process stands still.
 bool is_watched(const Plan &plan, const JobSpec &spec, const EnvironmentReader &environment) {
     return spec.watched && plan.mpi && !plan.program.starts_ranks &&
@@ -314,6 +305,14 @@ bool is_set(const JobSpec &spec, std::string_view name) {
 
 } // namespace
 
+std::string given_text(const JobSpec &spec, const EnvironmentReader &environment,
+                       const char *name) {
+    for (const Setting &setting : spec.settings)
+        if (setting.name == name)
+            return setting.value;
+    return text_of(environment(name));
+}
+
 Plan make_plan(const JobSpec &spec, const Installation &installation,
                const EnvironmentReader &environment) {
     const std::vector<std::string> library_path = compose_library_path(installation, environment);
@@ -341,7 +340,7 @@ Plan make_plan(const JobSpec &spec, const Installation &installation,
     if (plan.mpi &&
         !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
         preload.push_back(installation.network_library(*plan.mpi));
-    suspend_at_accelerators(plan, std::string(given_text(spec, environment, "SENNIT_ACCELERATORS")),
+    suspend_at_accelerators(plan, given_text(spec, environment, "SENNIT_ACCELERATORS"),
                             installation, preload);
     bring_openmpi_forward(plan, library_path, environment, preload);
     note_what_is_missing(plan);

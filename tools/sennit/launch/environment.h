@@ -58,6 +58,9 @@ struct Plan {
     std::optional<std::string> warning; // what Sennit cannot do for it although it was meant to
 };
 
+// What a variable is for the program: by `NAME=value` in front of it, else from outside.
+std::string given_text(const JobSpec &spec, const EnvironmentReader &environment, const char *name);
+
 // Inspect the program and decide. Throws Failure when it cannot be run under Sennit: see
 // program.h, or Sennit's own files are missing. `environment`
 // is that of the program but for what is set here: spec.settings are in it.
