@@ -46,6 +46,26 @@ TEST(JobContext, SlurmCountsTheTasksOfThisNode) {
     EXPECT_EQ(job_on("0", "2").launcher_kind, std::nullopt);
 }
 
+TEST(JobContext, JobsThatOneLauncherStartsHaveNames) {
+    const auto job_of = [](const char *step, const char *world) {
+        return find_job_context(reader({{"SLURM_PROCID", "6"},
+                                        {"SLURM_JOB_ID", "12"},
+                                        {"SLURM_STEP_ID", step},
+                                        {"PMIX_NAMESPACE", world}}))
+            ->job;
+    };
+    EXPECT_EQ(job_of("0", "a"), job_of("0", "a"));
+    EXPECT_NE(job_of("0", "a"), job_of("1", "a"));
+    EXPECT_NE(job_of("0", "a"), job_of("0", "b"));
+}
+
+TEST(JobContext, WhetherSignalsGoToAllProcessesOfARankIsKnownOfSomeLaunchers) {
+    EXPECT_TRUE(
+        find_job_context(reader({{"PMI_RANK", "0"}, {"MPI_LOCALNRANKS", "2"}}))->signals_all);
+    EXPECT_FALSE(find_job_context(reader({{"PMI_RANK", "0"}}))->signals_all);
+    EXPECT_FALSE(find_job_context(reader({{"PALS_RANKID", "0"}}))->signals_all);
+}
+
 TEST(JobContext, FluxCountsTheRanksOfOneNode) {
     const auto job_on = [](const char *nodes) {
         return *find_job_context(reader({{"FLUX_TASK_RANK", "3"},

@@ -14,6 +14,7 @@
 #include "tasks/watch/blocked.h"
 #include "tasks/watch/report.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -257,8 +258,22 @@ void Watch::after_fork_in_child() {
 }
 
 void LauncherLink::connect(const char *address) {
+    address_ = address;
     if (address && *address)
         socket_ = connect_to_launcher(address, 1);
+}
+
+// A listener that was killed may have a successor (tools/sennit/launch/neighbours.h), which hears
+// the next message.
+bool LauncherLink::tell(const char *message, int size) {
+    const ssize_t sent =
+        ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == ECONNREFUSED)
+        if (const int other = connect_to_launcher(address_, 1); other >= 0) {
+            close(socket_);
+            socket_ = other;
+        }
+    return sent == size;
 }
 
 void LauncherLink::disconnect() {
@@ -279,21 +294,20 @@ void LauncherLink::send(int rank, std::uint64_t since, std::uint64_t now, std::u
         return;
     if (size > kMost)
         size = kMost;
-    ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+    tell(message, size);
     std::free(message);
 }
 
 void LauncherLink::send_moves(int rank) {
     char message[32];
     const int size = std::snprintf(message, sizeof message, "move\t%d", rank);
-    ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+    tell(message, size);
 }
 
 bool LauncherLink::send_here(int rank) {
     char message[48];
     const int size = std::snprintf(message, sizeof message, "here\t%d\t%d", rank, getpid());
-    return ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL) ==
-           size;
+    return tell(message, size);
 }
 
 } // namespace sennit::watch

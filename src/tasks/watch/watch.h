@@ -35,6 +35,9 @@ class LauncherLink {
     bool send_here(int rank);
 
   private:
+    bool tell(const char *message, int size);
+
+    const char *address_ = nullptr;
     int socket_ = -1;
 };
 

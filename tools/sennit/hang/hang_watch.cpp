@@ -50,9 +50,10 @@ int bind_datagrams(const std::string &path) {
 
 } // namespace
 
-HangWatch::HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees)
+HangWatch::HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees,
+                     pid_t root)
     : socket_(bind_datagrams(socket)), board_file_(std::move(board)), mpiexec_sees_(mpiexec_sees),
-      buffer_(longest_message), ends_(ranks),
+      buffer_(longest_message), members_(root), ends_(ranks),
       judge_(ranks, is_stopped, [this](const RankProcesses &processes, std::uint64_t least_ns) {
           return look_at_cores(processes, least_ns);
       }) {}

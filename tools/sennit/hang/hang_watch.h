@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace sennit::tool {
@@ -25,8 +26,9 @@ class HangWatch : public JobListener {
     // `socket`: where it is made; SENNIT_HANG_LINK of the ranks. `board`: the file in which they
     // share cores, if they do. `mpiexec_sees`: it ends a job whose rank has ended before MPI_Init
     // by itself, as Open MPI's does. It would die of a second hand in it, but at times it does not
-    // see it.
-    HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees);
+    // see it. `root`: the process from which the ranks come.
+    HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees,
+              pid_t root = getpid());
     ~HangWatch();
     HangWatch(const HangWatch &) = delete;
     HangWatch &operator=(const HangWatch &) = delete;
@@ -37,8 +39,10 @@ class HangWatch : public JobListener {
     bool has_failed_early() const override;
     void end_waiting_ranks() override;
 
-    // Of the whole job, when it has ended.
+    // Of the whole job, when it has ended; before, what has been said so far.
     const RankEnds &ends();
+    // Is the process one of the job's?
+    bool admit(pid_t process) { return members_.admit(process); }
 
   private:
     CoreWaits look_at_cores(const RankProcesses &processes, std::uint64_t least_ns);

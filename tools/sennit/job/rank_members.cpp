@@ -27,17 +27,6 @@ bool is_own_host(pid_t process) {
            facts.st_uid == geteuid() && is_host(process);
 }
 
-bool comes_from_here(pid_t process) {
-    constexpr int deepest = 1000; // the table changes meanwhile
-    pid_t parent = node::parent_of(process);
-    for (int depth = 0; depth < deepest && parent > 1; ++depth) {
-        if (parent == getpid() || is_own_host(parent))
-            return true;
-        parent = node::parent_of(parent);
-    }
-    return parent != 0 && parent == getpid(); // the first process of a container
-}
-
 bool has_ended(int descriptor) {
     pollfd end = {descriptor, POLLIN, 0};
     return poll(&end, 1, 0) > 0;
@@ -49,6 +38,17 @@ RankMembers::~RankMembers() {
     for (const auto &[process, member] : members_)
         if (member.descriptor >= 0)
             close(member.descriptor);
+}
+
+bool RankMembers::comes_from_root(pid_t process) const {
+    constexpr int deepest = 1000; // the table changes meanwhile
+    pid_t parent = node::parent_of(process);
+    for (int depth = 0; depth < deepest && parent > 1; ++depth) {
+        if (parent == root_ || is_own_host(parent))
+            return true;
+        parent = node::parent_of(parent);
+    }
+    return parent != 0 && parent == root_; // the first process of a container
 }
 
 void RankMembers::forget_ended() {
@@ -76,7 +76,7 @@ bool RankMembers::admit(pid_t process) {
     // First the descriptor: what is found afterwards is of this process, or of none.
     const auto descriptor = static_cast<int>(syscall(open_process, process, 0));
     const node::Identity identity = node::identity_of(process);
-    const bool is_member = comes_from_here(process);
+    const bool is_member = comes_from_root(process);
     if (!is_member && descriptor >= 0)
         close(descriptor);
     if (!is_member) // last words of one that is gone are heard

@@ -6,9 +6,11 @@
 
 #include "base/agreements.h"
 #include "base/clock.h"
+#include "base/signal_queue.h"
 
 #include <fmt/format.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,6 +41,31 @@ std::string name_of(const RankReport &report) {
     const std::string who =
         report.rank >= 0 ? fmt::format("rank {}", report.rank) : std::string("a rank");
     return fmt::format("{} (process {})", who, report.pid);
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+// All signals are blocked.
+int wait_beside(Hearer &hearer, pid_t child) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    const SignalQueue signals(set);
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        pollfd sources[] = {{signals.descriptor(), POLLIN, 0}, {hearer.descriptor(), POLLIN, 0}};
+        poll(sources, std::size(sources), signals.patience(-1));
+        for (ArrivedSignal arrived = {}; signals.next(arrived);) {
+        }
+        if (sources[1].revents != 0)
+            hearer.replace();
+    }
+    return status;
 }
 
 // As if there were only the program: mpiexec sees to a rank that a signal has ended at once. The
@@ -85,7 +112,7 @@ bool send_report(const std::string &socket, const RankReport &report) {
 }
 
 int run_watched(const std::string &path, const std::vector<std::string> &command, int rank,
-                const std::string &socket) {
+                const std::string &socket, Hearer *hearer) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -102,9 +129,7 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
         sigprocmask(SIG_SETMASK, &before, nullptr);
         execute(path, command);
     }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = hearer ? wait_beside(*hearer, child) : wait_for(child);
     RankReport report = {rank, child, 0, WEXITSTATUS(status), false};
     if (WIFSIGNALED(status)) {
         report.signal = WTERMSIG(status);
@@ -112,6 +137,8 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
     }
     if (!send_report(socket, report) && report.signal != 0)
         tell("sennit: {}\n", describe(report));
+    if (hearer)
+        hearer->wait_until_heard();
     std::fflush(nullptr);
     if (report.signal != 0)
         end_by(report.signal);

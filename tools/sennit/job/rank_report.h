@@ -4,8 +4,9 @@
 // only the parent of a rank knows. So under `sennit run` each rank has a small parent of ours,
 // `sennit exec --watch <socket>`, which says `watch <rank>` at its begin and `end ...`
 // (rank_ends.h) at its end. On another machine than `sennit run`'s there is no such socket: then
-// that parent writes the line itself. Invariant: to mpiexec it ends as its program did, by the same
-// signal.
+// that parent writes the line itself. Where another launcher starts the ranks, `sennit exec` is
+// such a parent, too, and a neighbour hears it (launch/neighbours.h). Invariant: to mpiexec it ends
+// as its program did, by the same signal.
 #pragma once
 
 #include <optional>
@@ -33,11 +34,25 @@ std::string describe_early_end(const RankReport &report);
 // To the launcher's socket; false: it does not reach it.
 bool send_report(const std::string &socket, const RankReport &report);
 
+// Who hears the reports, where that may change while the program runs.
+class Hearer {
+  public:
+    // poll() says when it has gone; -1: there is none any more.
+    virtual int descriptor() const = 0;
+    // It has gone: find another.
+    virtual void replace() = 0;
+    // Wait until what was reported is heard; not for ever.
+    virtual void wait_until_heard() = 0;
+
+  protected:
+    ~Hearer() = default;
+};
+
 // Run the program as a child, report its end to `socket`; returns its exit code, or ends by the
 // signal that has ended it. Every signal that the launcher sends to the rank's process group
 // reaches the child by itself, so the parent ignores them all.
 int run_watched(const std::string &path, const std::vector<std::string> &command, int rank,
-                const std::string &socket);
+                const std::string &socket, Hearer *hearer = nullptr);
 
 // Replace this process by the program. Throws Failure.
 [[noreturn]] void execute(const std::string &path, const std::vector<std::string> &command);

@@ -33,21 +33,24 @@ struct LauncherRow {
     const char *rank_variable;
     const char *world_variable;
     const char *local_variable;
+    bool signals_all;
 };
 
 // Most specific first: every one of them may set the PMI variables.
 const LauncherRow launchers[] = {
     {"Open MPI's mpiexec", MpiKind::openmpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK",
-     "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+     "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", true},
     {"MPICH's mpiexec", MpiKind::mpich, "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE",
-     "MPI_LOCALNRANKS"},
+     "MPI_LOCALNRANKS", true},
     // An instance of Flux may have been started by srun, so it comes first.
-    {"Flux", std::nullopt, "FLUX_TASK_RANK", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_JOB_SIZE"},
-    {"PALS", std::nullopt, "PALS_RANKID", "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_SIZE"},
+    {"Flux", std::nullopt, "FLUX_TASK_RANK", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_JOB_SIZE",
+     true},
+    {"PALS", std::nullopt, "PALS_RANKID", "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_SIZE", false},
     {"Slurm's srun", std::nullopt, "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
-     "SLURM_STEP_TASKS_PER_NODE"},
-    {"a PMIx launcher", std::nullopt, "PMIX_RANK", "PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_SIZE"},
-    {"a PMI launcher", std::nullopt, "PMI_RANK", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_SIZE"},
+     "SLURM_STEP_TASKS_PER_NODE", true},
+    {"a PMIx launcher", std::nullopt, "PMIX_RANK", "PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_SIZE",
+     false},
+    {"a PMI launcher", std::nullopt, "PMI_RANK", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_SIZE", false},
 };
 
 // Slurm gives its batch script and its interactive shell a rank, too; their steps have numbers at
@@ -102,6 +105,15 @@ std::optional<int> local_rank(const EnvironmentReader &environment) {
     return std::nullopt;
 }
 
+// Hydra's has none: its proxy starts the ranks of one job alone.
+std::string name_of_job(const EnvironmentReader &environment) {
+    std::string name;
+    for (const char *variable :
+         {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "FLUX_JOB_ID", "PALS_APID"})
+        name += text_of(environment(variable)) + '/';
+    return name;
+}
+
 } // namespace
 
 std::optional<JobContext> find_job_context(const EnvironmentReader &environment) {
@@ -114,6 +126,8 @@ std::optional<JobContext> find_job_context(const EnvironmentReader &environment)
                           parse<int>(environment(row.world_variable)),
                           local_size(row, environment),
                           local_rank(environment),
+                          name_of_job(environment),
+                          row.signals_all,
                           row.rank_variable};
     }
     return std::nullopt;

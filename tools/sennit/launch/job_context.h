@@ -22,8 +22,11 @@ struct JobContext {
     std::optional<MpiKind> launcher_kind; // when the launcher serves one MPI only
     std::optional<int> rank;
     std::optional<int> world_size;
-    std::optional<int> local_size;  // ranks on this machine
-    std::optional<int> local_rank;  // among these
+    std::optional<int> local_size; // ranks on this machine
+    std::optional<int> local_rank; // among these
+    std::string job;               // what the launcher calls it, "" if it does not say
+    // Does it signal the process group or all processes of a rank, and not only the first one?
+    bool signals_all = false;
     const char *rank_variable = ""; // by which the rank is known
 };
 

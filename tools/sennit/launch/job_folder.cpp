@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *socket_name = "/ranks";
+constexpr const char *watchers_name = "/watchers";
+constexpr const char *lock_name = "/lock";
 
 // Of this run of the machine: several may share a folder for temporary files.
 std::string name_of_machine() {
@@ -56,7 +58,8 @@ bool is_left_behind(const fs::path &folder) {
 }
 
 void remove_folder(const fs::path &folder) {
-    unlink((folder.string() + socket_name).c_str());
+    for (const char *const name : {socket_name, watchers_name, lock_name})
+        unlink((folder.string() + name).c_str());
     rmdir(folder.c_str());
 }
 
@@ -102,6 +105,38 @@ JobFolder::~JobFolder() {
 
 std::string JobFolder::socket() const {
     return path_ + socket_name;
+}
+
+std::string SharedFolder::ranks() const {
+    return path + socket_name;
+}
+
+std::string SharedFolder::watchers() const {
+    return path + watchers_name;
+}
+
+std::string SharedFolder::lock() const {
+    return path + lock_name;
+}
+
+void SharedFolder::remove() const {
+    remove_folder(path);
+}
+
+std::optional<SharedFolder> share_folder(const std::string &job) {
+    for (const std::string &place : private_places()) {
+        SharedFolder folder = {fmt::format("{}/{}{}", place, folder_prefix(), job)};
+        sockaddr_un address;
+        if (!make_socket_address(folder.watchers().c_str(), address))
+            continue;
+        const bool is_new = mkdir(folder.path.c_str(), 0700) == 0;
+        if (!is_private_folder(folder.path.c_str()))
+            continue; // another user's, or one that cannot be kept from others
+        if (is_new)
+            remove_left_behind(place);
+        return folder;
+    }
+    return std::nullopt;
 }
 
 } // namespace sennit::tool

@@ -26,20 +26,17 @@ pid_t parent_of(pid_t process) {
     return stat ? stat->parent : 0;
 }
 
-// The process that made the rank: the nearest one above us whose own environment is not a rank's.
+} // namespace
+
 pid_t find_launcher(const JobContext &job) {
     const std::string variable = fmt::format("{}=", job.rank_variable);
     for (pid_t process = getppid(); process > 1; process = parent_of(process)) {
         const std::string environment = '\0' + read_file(process, "environ");
-        if (environment.size() == 1)
-            return 0;
         if (environment.find('\0' + variable) == std::string::npos)
             return process;
     }
     return 0;
 }
-
-} // namespace
 
 int usable_processors() {
     cpu_set_t usable;

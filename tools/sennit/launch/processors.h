@@ -4,12 +4,18 @@
 
 #include "launch/job_context.h"
 
+#include <sys/types.h>
+
 namespace sennit::tool {
 
 int usable_processors();
 
 // How many of them can run at the same time: a limit of processor time may be enough for fewer.
 int processors_at_once();
+
+// The process that has made this rank: the nearest one above whose own environment is not a rank's,
+// or that does not show it, as another user's. 0: there is none.
+pid_t find_launcher(const JobContext &job);
 
 // Has the launcher left this rank all that it may use itself? Where it binds ranks, each has its
 // own. False where the launcher cannot be seen.

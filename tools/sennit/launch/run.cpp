@@ -7,6 +7,7 @@
 #include "job/rank_report.h"
 #include "launch/job_folder.h"
 #include "launch/mpiexec.h"
+#include "launch/neighbours.h"
 #include "launch/processors.h"
 #include "launch/virtual_rank.h"
 #include "pool/core_list.h"
@@ -266,6 +267,15 @@ std::vector<std::string> rank_command(const Plan &plan, const JobSpec &spec,
     execute(spec.as_virtual ? command[0] : plan.program.path, command);
 }
 
+// As the parent of the program, which says how that ends.
+int run_under(const std::string &watch_address, const Plan &plan, const JobSpec &spec,
+              const Installation &installation, std::optional<int> rank, Hearer *hearer = nullptr) {
+    setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
+    const std::vector<std::string> command = rank_command(plan, spec, installation);
+    return run_watched(spec.as_virtual ? command[0] : plan.program.path, command, rank.value_or(-1),
+                       watch_address, hearer);
+}
+
 [[noreturn]] void refuse_ranks(const Plan &plan, const JobSpec &spec) {
     const std::string &path = plan.program.path;
     const bool has_options = !spec.launcher_options.empty();
@@ -319,17 +329,45 @@ void tell_that_it_is_refused(const std::string &watch_address) {
         send_report(watch_address, {job->rank.value_or(-1), getpid(), 0, refused, true});
 }
 
+// Is the rank looked after together with its neighbours? Not where `sennit run` does that. And not
+// where a signal of the launcher's may be for its first process alone, unless somebody asks for it:
+// that process would not hand it on to the program.
+bool has_neighbours(const JobSpec &spec, const std::optional<JobContext> &job) {
+    const std::string hang = given_text(spec, read_environment, "SENNIT_HANG");
+    return job && job->rank && job->world_size && hang != "off" &&
+           (job->signals_all || !hang.empty()) &&
+           text_of(read_environment("SENNIT_HANG_LINK")).empty() && find_launcher(*job) != 0;
+}
+
+Neighbours neighbours_of(const JobContext &job, const JobSpec &spec) {
+    return Neighbours({find_launcher(job), job.job, *job.world_size,
+                       job.launcher_kind == MpiKind::openmpi, board_file(spec)});
+}
+
+int run_beside(Neighbours &neighbours, const Plan &plan, const JobSpec &spec,
+               const Installation &installation, const JobContext &job) {
+    if (!neighbours.join()) {
+        if (job.local_rank.value_or(0) == 0)
+            tell("sennit: the ranks of this node cannot be looked after together: no folder for "
+                 "their socket can be made: set TMPDIR to a folder of yours with a short path\n");
+        become(plan, spec, installation);
+    }
+    return run_under(neighbours.socket(), plan, spec, installation, job.rank, &neighbours);
+}
+
 int become_rank(const JobSpec &spec, const Installation &installation,
                 const std::string &watch_address) {
     JobSpec rank = spec;
-    rank.watched = !watch_address.empty();
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    const bool beside = watch_address.empty() && has_neighbours(spec, job);
+    // Those of other nodes are not heard, and such a job is not judged.
+    rank.watched = !watch_address.empty() || (beside && job->local_size == job->world_size);
     Plan plan = make_plan(rank, installation, read_environment);
     if (spec.as_virtual) {
         refuse_virtual(plan, read_environment);
         set_for_virtual(plan, read_environment);
     }
     const std::optional<node::Cores> cores = join_pool(plan, spec);
-    const std::optional<JobContext> job = find_job_context(read_environment);
     if (job) {
         check_job_context(*job, plan.mpi, spec.ranks);
         if (job->local_size && !plan.runs_as_it_is)
@@ -347,12 +385,12 @@ int become_rank(const JobSpec &spec, const Installation &installation,
         warn(plan);
     apply(plan);
     stay_in_pool(cores);
-    if (watch_address.empty())
+    if (!watch_address.empty())
+        return run_under(watch_address, plan, spec, installation, job ? job->rank : std::nullopt);
+    if (!beside || plan.runs_as_it_is || plan.program.starts_ranks)
         become(plan, spec, installation);
-    setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
-    const std::vector<std::string> command = rank_command(plan, spec, installation);
-    return run_watched(spec.as_virtual ? command[0] : plan.program.path, command,
-                       job ? job->rank.value_or(-1) : -1, watch_address);
+    Neighbours neighbours = neighbours_of(*job, spec);
+    return run_beside(neighbours, plan, spec, installation, *job);
 }
 
 // For its ranks, and for what is said of them: the ranks of each program, if each has a world.
