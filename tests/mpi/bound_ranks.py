@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 LIMIT = 300
 CPUS = sorted(os.sched_getaffinity(0))
@@ -75,6 +76,28 @@ def of_the_user(run_of, program):
         check(f"{some} binds nothing", seen == {(0, 0): CPUS, (1, 0): CPUS}, seen)
 
 
+def by_domains(run_of, program):
+    """On a machine of several NUMA domains a rank keeps to those of its share, if nobody says where threads run."""
+    if len(CPUS) < 2:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        halves = (CPUS[:len(CPUS) // 2], CPUS[len(CPUS) // 2:])
+        files = {"cpu/online": ",".join(map(str, CPUS)), "node/online": "0-1"}
+        for node, half in enumerate(halves):
+            files[f"node/node{node}/cpulist"] = ",".join(map(str, half))
+        for name, text in files.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+        for settings, wanted in (({}, halves), ({"OMP_PROC_BIND": "false"}, (CPUS, CPUS)),
+                                 ({"SENNIT_LENDING": "on"}, (CPUS, CPUS)),
+                                 ({"OMP_NUM_THREADS": str(len(CPUS))}, (CPUS, CPUS))):
+            seen = run(run_of(2, program), SENNIT_SYSTEM_FILES=folder, **settings)
+            check(f"{settings} on two domains", all(cpus == wanted[rank] for (rank, _), cpus in seen.items()) and
+                  len(seen) >= 2, seen)
+
+
 def by_mpiexec(options, program):
     """Started by mpiexec itself: with its binding, and without, by `sennit exec` or by the folder alone."""
     bind = {"mpich": "-bind-to", "openmpi": "--bind-to"}[options.mpi]
@@ -105,6 +128,7 @@ def main():
         one_variable_after_the_other(run_of, compiler, program)
     program = programs["gcc"]
     of_the_user(run_of, program)
+    by_domains(run_of, program)
     by_mpiexec(options, program)
     if options.virtual:
         seen = run(run_of(2, program, "--virtual"), OMP_NUM_THREADS="1", OMP_PROC_BIND="true")

@@ -255,6 +255,9 @@ class Machine {
     CpuSet share(const CpuSet &allowed, Sharers sharers) const {
         return share_of(allowed, sharers, folder_.c_str());
     }
+    CpuSet domains(const CpuSet &allowed, Sharers sharers) const {
+        return domains_of_share(allowed, sharers, folder_.c_str());
+    }
 
     policy::Machine queues(const CpuSet &allowed, PlaceList &domains) const {
         return machine_of(allowed, domains, folder_.c_str());
@@ -617,6 +620,26 @@ TEST(OwnShare, IsOfWholeCores) {
     EXPECT_EQ(parts(3), "{0,4} {1,5} {2:2,6:2} ");
     EXPECT_EQ(parts(4), "{0,4} {1,5} {2,6} {3,7} ");
     EXPECT_EQ(parts(8), "{0} {4} {1} {5} {2} {6} {3} {7} ");
+}
+
+TEST(OwnShare, OfAnUnboundRankIsTheDomainsThatItsShareLiesIn) {
+    const Machine plain(kPlain); // 4 domains of 12 cores
+    const auto domains = [&](int ranks, int rank) {
+        PlaceList one;
+        one.add(plain.domains(range(0, 48), {ranks, rank}));
+        return text_of(one);
+    };
+    EXPECT_EQ(domains(2, 1), "{24:24}");
+    EXPECT_EQ(domains(4, 1), "{12:12}");
+    EXPECT_EQ(domains(8, 7), "{36:12}");
+    EXPECT_EQ(domains(3, 1), "{12:24}"); // 16 to 31
+    EXPECT_EQ(domains(1, 0), "{0:48}");
+    PlaceList allowed; // the domains are cut to what there is
+    allowed.add(plain.domains(range(6, 12), {2, 1}));
+    EXPECT_EQ(text_of(allowed), "{12:6}");
+    const Machine smt(kSmt);
+    for (int rank = 0; rank < 8; ++rank)
+        EXPECT_EQ(smt.domains(range(0, 64), {8, rank}), smt.domains(range(0, 64), {4, rank / 2}));
 }
 
 TEST(OwnShare, IsOfWholeDomainsThenCachesOnADescribedMachine) {

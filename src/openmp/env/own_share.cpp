@@ -3,11 +3,14 @@
 
 #include "base/environment.h"
 #include "base/rank.h"
+#include "base/small_file.h"
 #include "node/identity.h"
 #include "openmp/env/environment.h"
 #include "openmp/env/share.h"
+#include "openmp/env/topology.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +71,27 @@ bool binds_by_choice(const CpuSet &own) {
     return decided || takes_part;
 }
 
+bool has_several_domains() {
+    char path[512];
+    char nodes[4096]; // the system's lists are a page at most
+    std::snprintf(path, sizeof path, "%s/node/online", system_files());
+    return read_small_file(path, nodes, sizeof nodes) != 0 && std::strpbrk(nodes, ",-");
+}
+
+// Has nobody said where threads run, and is there a processor for each thread of each rank?
+bool has_room(const CpuSet &own, Sharers node) {
+    if (is_rank_fiber()) // it goes to whichever of the job's cores is free
+        return false;
+    for (const char *const name :
+         {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET"})
+        if (variable(name))
+            return false;
+    const int threads = first_number({"OMP_NUM_THREADS"}); // a list is of levels
+    return first_number({"SENNIT_LOCAL_RANKS"}) == node.ranks && threads > 0 &&
+           has_several_domains() &&
+           std::int64_t{node.ranks} * threads <= node::within_quota(own.count());
+}
+
 // ---- the launcher -------------------------------------------------------------------------------
 
 // Which rank of its node this is, and the variable that says so; of one rank, that it has none
@@ -126,6 +150,13 @@ CpuSet processors_of_launcher(const char *said_by, const CpuSet &own) {
     return own;
 }
 
+// False: it has not got fewer.
+bool stay_on(const CpuSet &part, const CpuSet &before = {}) {
+    return part != before &&
+           sched_setaffinity(0, CpuSet::kBytes, reinterpret_cast<const cpu_set_t *>(part.data())) ==
+               0;
+}
+
 int &ranks_on_share() {
     static int ranks = 0;
     return ranks;
@@ -157,13 +188,15 @@ bool keep_to_own_share() {
     if (ranks_on_share() > 0 || node.ranks <= 1 || cores_move())
         return false;
     const CpuSet own = processors_of(0);
-    if (own.count() <= 1 || !binds_by_choice(own))
+    if (own.count() <= 1)
+        return false;
+    const bool binds = binds_by_choice(own);
+    if (!binds && !has_room(own, node))
         return false;
     const Sharers sharers = sharers_of(own, processors_of_launcher(said_by, own), node);
-    if (sharers.ranks <= 1)
-        return false;
-    const CpuSet part = share_of(own, sharers);
-    if (sched_setaffinity(0, CpuSet::kBytes, reinterpret_cast<const cpu_set_t *>(part.data())) != 0)
+    if (!binds)
+        return sharers == node && stay_on(domains_of_share(own, sharers), own);
+    if (sharers.ranks <= 1 || !stay_on(share_of(own, sharers)))
         return false;
     ranks_on_share() = ranks_on_part(own.count(), sharers.ranks);
     return true;

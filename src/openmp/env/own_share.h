@@ -3,9 +3,13 @@
 // of its own: ranks that all begin with the same processors would else bind their first threads to
 // the same one, their second ones to the next, and leave the others idle.
 //
-// As if the launcher had bound it, the rank keeps to its share from the start. That is decided
-// before anybody asks for the number of processors, and only if the environment says that threads
-// are bound. share.h says which share it is.
+// As if the launcher had bound it, the rank keeps to its share from the start, if the environment
+// says that threads are bound. That is decided before anybody asks for the number of processors.
+// share.h says which share it is.
+//
+// If nobody has said where threads run, a rank under Sennit keeps to the NUMA domains of its share,
+// as long as there is a processor for each thread of each rank: its memory stays near, and within a
+// domain the system moves threads as it likes.
 #pragma once
 
 #include "openmp/env/places.h"

@@ -56,4 +56,16 @@ CpuSet share_of(const CpuSet &allowed, Sharers sharers, const char *system) {
     return part_of(cores, sharers);
 }
 
+CpuSet domains_of_share(const CpuSet &allowed, Sharers sharers, const char *system) {
+    PlaceList domains;
+    if (add_machine_places(Level::numa_domains, allowed, domains, system) || domains.count() <= 1)
+        return allowed;
+    const CpuSet share = share_of(allowed, sharers, system);
+    CpuSet found;
+    for (int i = 0; i < domains.count(); ++i)
+        if (domains[i].intersects(share))
+            found.add(domains[i]);
+    return found;
+}
+
 } // namespace sennit::omp

@@ -34,4 +34,9 @@ CpuSet part_of(const PlaceList &cores, Sharers sharers);
 // The sharer's part of `allowed`, on a machine as `system` describes it.
 CpuSet share_of(const CpuSet &allowed, Sharers sharers, const char *system = system_files());
 
+// The NUMA domains, as far as they are allowed, that the sharer's part lies in: the whole of each.
+// `allowed` where the machine has one domain, or does not tell.
+CpuSet domains_of_share(const CpuSet &allowed, Sharers sharers,
+                        const char *system = system_files());
+
 } // namespace sennit::omp
