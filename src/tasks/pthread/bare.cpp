@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 namespace sennit::pthread {
 namespace {
@@ -21,14 +22,16 @@ void *first(const char *name) {
     return program ? dlsym(program, name) : nullptr;
 }
 
-// Calls for C23 are in glibc 2.38 and later. Where libc has none, no program has one.
-const char *in_c99(const char *name) {
+// The calls for C23 came with glibc 2.38; no program calls them where an older one is. That one is
+// not asked: a name that dlsym() does not find takes memory, and an allocator may be who asks
+// first.
+const char *name_here(const char *name) {
     constexpr const char *kCalls[][2] = {{"__isoc23_vfscanf", "__isoc99_vfscanf"},
                                          {"__isoc23_vscanf", "__isoc99_vscanf"}};
     for (const auto &[c23, c99] : kCalls)
         if (std::strcmp(name, c23) == 0)
-            return c99;
-    return nullptr;
+            return strverscmp(gnu_get_libc_version(), "2.38") < 0 ? c99 : c23;
+    return name;
 }
 
 // libc comes before this library where only a library of the program needs OpenMP. Then the first
@@ -38,9 +41,6 @@ void *first_of_others(const char *name) {
     if (!found || is_ours(found))
         found = made_of_older_calls(name);
     if (!found)
-        if (const char *const older = in_c99(name))
-            found = find_next(older, first_of_others);
-    if (!found)
         fatal("the C library has no %s", name);
     return found;
 }
@@ -48,7 +48,8 @@ void *first_of_others(const char *name) {
 // Several threads may do this at once: all write the same.
 template <class Function>
 void set_next(Function *&function, const char *name) {
-    __atomic_store_n(&function, reinterpret_cast<Function *>(find_next(name, first_of_others)),
+    __atomic_store_n(&function,
+                     reinterpret_cast<Function *>(find_next(name_here(name), first_of_others)),
                      __ATOMIC_RELAXED);
 }
 
