@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# whole: tools.slurm if=SENNIT_SLURM skip=77 -- {sennit} {programs} {with_tasks}
+# whole: tools.slurm if=SENNIT_SLURM skip=77 -- {sennit} {programs} {build}/tests/mpi {with_tasks}
 """sennit exec under srun and sennit run in a batch job, by a Slurm of the test's own: a controller and two
 daemons, which play two nodes on this machine.
 
-Usage: slurm_test.py SENNIT FOLDER-OF-PROGRAMS MPI=PROGRAM-WITH-TASKS...
+Usage: slurm_test.py SENNIT FOLDER-OF-PROGRAMS FOLDER-OF-MPI-PROGRAMS MPI=PROGRAM-WITH-TASKS...
 Exit status 77: Slurm cannot be started here."""
 import contextlib
 import functools
@@ -18,10 +18,11 @@ import sys
 import tempfile
 
 import harness
-from harness import Running, eventually
+from harness import Running, eventually, own_lines
 
-SENNIT, PROGRAMS = sys.argv[1:3]
-TASKS = dict(word.split("=", 1) for word in sys.argv[3:])
+SENNIT, PROGRAMS, MPI_PROGRAMS = sys.argv[1:4]
+TASKS = dict(word.split("=", 1) for word in sys.argv[4:])
+HANGS = {mpi: os.path.join(MPI_PROGRAMS, f"hang_plain-{mpi}") for mpi in TASKS}
 os.environ["PATH"] += ":/usr/sbin"  # where the daemons are
 SKIPPED = 77
 # By which of Slurm's services the ranks of an MPI find each other.
@@ -41,7 +42,7 @@ SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/controller.log
 SlurmdLogFile={folder}/%n.log
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SwitchType=switch/none
@@ -176,6 +177,48 @@ def test_a_step_is_cancelled(mpi):
             step.process.send_signal(signal.SIGINT)  # --quit-on-interrupt
             step.finish()
             assert not step.left_behind(), "processes were left behind"
+
+
+def of_step(what):
+    """The number of the job that runs (%A), or of its step (%i)."""
+    shown = subprocess.run(["squeue", "-h", *(["-s"] if what == "%i" else []), "-o", what], capture_output=True,
+                           text=True, check=True).stdout.split()
+    return next(number for number in shown if number.endswith(".0") or what == "%A")
+
+
+def test_a_signal_of_scancel_reaches_each_rank_once(mpi):
+    with Step(mpi, SENNIT, "exec", ranks(mpi), "wait", options=("-n", "2")) as step:
+        step.rank_pids(2)
+        subprocess.run(["scancel", "--signal=USR1", of_step("%i")], check=True)
+        step.check()
+
+
+def test_a_job_is_cancelled_by_scancel(mpi):
+    with Step(mpi, SENNIT, "exec", ranks(mpi), "wait", options=("-n", "2")) as step:
+        step.rank_pids(2)
+        subprocess.run(["scancel", of_step("%A")], check=True)
+        code, _, errors = step.finish()
+        assert code != 0 and not own_lines(errors), (code, errors)
+        assert not step.left_behind(), "processes were left behind"
+
+
+def test_a_job_that_hangs_is_told_and_ended(mpi):
+    settings = {"SENNIT_HANG": "abort", "SENNIT_HANG_GRACE": "1", "SENNIT_DOORBELLS": "on"}
+    with Step(mpi, SENNIT, "exec", HANGS[mpi], "both_receive", options=("-n", "2"), environment=settings) as step:
+        code, _, errors = step.finish()
+        said = "\n".join(errors)
+        assert code != 0 and "the job hangs: none of its 2 ranks has moved" in said, (code, errors)
+        assert "a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0" in said, errors
+        assert not step.left_behind(), "processes were left behind"
+
+
+def test_ranks_that_srun_binds_stay_so(mpi):
+    two = sorted(os.sched_getaffinity(0))[:2]
+    with Step(mpi, SENNIT, "exec", TASKS[mpi], options=("-n", "2", f"--cpu-bind=map_cpu:{two[0]},{two[-1]}"),
+              environment={"OMP_DISPLAY_AFFINITY": "true", "OMP_AFFINITY_FORMAT": "%n of %N at %A"}) as step:
+        out, errors = step.check()
+    shown = {line for line in [*out.splitlines(), *errors] if " of 1 at " in line}
+    assert shown == {f"0 of 1 at {cpu}" for cpu in two}, (out, errors)
 
 
 def test_ranks_that_are_alone_are_told(mpi):
