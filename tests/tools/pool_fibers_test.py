@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # whole: tools.pool_fibers if="loader and x86" processors=2 labels=virtual user=all
-#     -- {sennit} {member} {ranks} {with_agents}
+#     -- {sennit} {member} {ranks} {with_agents} {programs}/pool_works.gcc
 """Rank fibers in pools: as many workers run as the program has cores, and a program moves to other cores
 as its fibers move.
 
-Usage: pool_fibers_test.py SENNIT POOL-MEMBER PROGRAM [PROGRAM] AGENTS
-The programs are ranks.<mpi>, each of another MPI. AGENTS is free_agents of tests/mpi/programs."""
+Usage: pool_fibers_test.py SENNIT POOL-MEMBER PROGRAM [PROGRAM] AGENTS WORKS
+The programs are ranks.<mpi>, each of another MPI. AGENTS is free_agents of tests/mpi/programs, WORKS is pool_works."""
 import os
 import signal
 import sys
@@ -13,7 +13,7 @@ import time
 
 import harness
 from harness import eventually
-from pools import CORES, PROGRAMS, SENNIT, Member, Pools, nobody_is_left
+from pools import CORES, PROGRAMS, SENNIT, WORKERS, Member, Pools, nobody_is_left
 
 RANKS = [one for one in PROGRAMS if "ranks." in one]
 AGENTS = [one for one in PROGRAMS if "free_agents" in one]
@@ -97,6 +97,27 @@ def test_programs_of_one_address_space_have_cores_of_their_own():
             before = {one["job"]: one["used_s"] for one in job.hosts()}
             assert eventually(lambda: all(one["used_s"] > before[one["job"]] + 0.1 for one in job.hosts()))
             job.end()
+
+
+def test_the_team_of_a_busy_program_has_the_cores_of_an_idle_one():
+    if len(CORES) < 2:
+        return
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "lend", "--cores", TWO)
+        with Member(pools, "night", "idle", 9), harness.Running(
+                [SENNIT, "run", "--virtual=fibers", "--pool", "night", WORKERS[0], "sum", "0"],
+                environment={**pools.environment, "TMPDIR": pools.folder.name}) as job:
+            assert job.process.stdout.readline() == "begins\n", job.process.stderr.read()
+
+            def seen():
+                return [one for one in pools.top("night")["processes"] if one["program"].startswith("pool_works")]
+
+            assert eventually(lambda: (1, 2) in [(one["owns"], one["uses"]) for one in seen()]), seen()
+            for one in seen():
+                if one["owns"] == 0:  # the rank; the host has the cores
+                    os.kill(one["pid"], signal.SIGTERM)
+            code, out, errors = job.finish()
+            assert code == 0 and not errors and int(out.split()[0]) > 0, (code, out, errors)
 
 
 def test_free_agents_of_a_busy_program_run_beside_an_idle_one():
