@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figure 3 of the paper on virtualization, for real: programs alone on 1 to all cores, then together, with the cores split
 for good and under each policy of a pool; and the same from the simulator, which knows only the times alone. Four programs
-where there is a core for each, else every pair of them. They are bench/stand-ins.c, or NPB's own OpenMP programs, if
-their folder is given. Times are of whole processes. Used by paper_figures.py."""
+where there is a core for each, else every pair of them. They are bench/stand-ins.c. NPB's own OpenMP programs, if their
+folder is given, run alone, and the simulator puts them together. Times are of whole processes. Used by paper_figures.py."""
 
 import contextlib
 import itertools
@@ -27,15 +27,18 @@ POLICIES = ("static", "lend", "fair", "moldable")
 QUICK_POLICIES = ("lend", "moldable")
 
 
-def programs_of(run):
+def npb_programs(folder):
+    """{name: argv}"""
+    found = {path.name.removesuffix(".x"): [path] for path in sorted(folder.iterdir())
+             if re.fullmatch(r"[a-z]{2}\.[SWABC](\.x)?", path.name)}
+    chosen = [name for name in NPB if name in found] or list(found)[:4]
+    if len(chosen) < 2:
+        raise cells.BenchError(f"{folder} has no two of NPB's OpenMP programs, such as bt.A.x and mg.C.x")
+    return {name: found[name] for name in chosen}
+
+
+def stand_ins(run):
     """{name: argv}; None if they are not built"""
-    if run.npb:
-        found = {path.name.removesuffix(".x"): [path] for path in sorted(run.npb.iterdir())
-                 if re.fullmatch(r"[a-z]{2}\.[SWABC](\.x)?", path.name)}
-        chosen = [name for name in NPB if name in found] or list(found)[:4]
-        if len(chosen) < 2:
-            raise cells.BenchError(f"{run.npb} has no two of NPB's OpenMP programs, such as bt.A.x and mg.C.x")
-        return {name: found[name] for name in chosen}
     program = run.build / "bench/gcc/stand-ins"
     if not program.exists():
         return None
@@ -147,12 +150,11 @@ def sets_of(programs, cores):
 def values(run):
     """{"name, cores": seconds alone}, {"names: way": makespan}, {"names: way, simulated"}, of the rounds. None without a
     second core, or where the programs are not built."""
-    programs, node = programs_of(run), Node(run)
+    programs, node = stand_ins(run), Node(run)
     cores = len(node.cores)
     if not programs or cores < 2:
         return None
     sets = sets_of(programs, cores)[:1 if run.quick else None]
-    counts = [1, cores] if run.quick or cores > 16 else range(1, cores + 1)
     shuffle, found = random.Random(run.seed), {}
     splits = splits_to_try(cores, len(sets[0]), shuffle)
     policies = QUICK_POLICIES if run.quick else POLICIES
@@ -161,10 +163,7 @@ def values(run):
         found.setdefault(name, []).append(round(value, 6))
 
     for _round in range(run.rounds):
-        alone = {name: {} for name in programs}
-        for name, count in shuffle.sample(both := list(itertools.product(programs, counts)), len(both)):
-            alone[name][count] = node.split([programs[name]], [count])
-            note(f"{name}, {count}", alone[name][count])
+        alone = times_alone(run, node, programs, shuffle, note)
         ways = [*splits, *policies]
         for way in shuffle.sample(ways, len(ways)):
             # A pool takes longer to stop than the programs run: one for all sets.
@@ -177,6 +176,39 @@ def values(run):
             note(f"{'/'.join(chosen)}: in turn", sum(alone[name][cores] for name in chosen))
             for way in ("in turn", *map(title_of, ways)):
                 note(f"{'/'.join(chosen)}: {way}, simulated", told[way])
+    return in_order(found)
+
+
+def times_alone(run, node, programs, shuffle, note):
+    """{program: {cores: seconds}}"""
+    cores, alone = len(node.cores), {name: {} for name in programs}
+    counts = [1, cores] if run.quick or cores > 16 else range(1, cores + 1)
+    for name, count in shuffle.sample(both := list(itertools.product(programs, counts)), len(both)):
+        alone[name][count] = node.split([programs[name]], [count])
+        note(f"{name}, {count}", alone[name][count])
+    return alone
+
+
+def npb_values(run):
+    """As values(), of NPB's programs, which run alone only: the simulator puts them together."""
+    programs, node = npb_programs(run.npb), Node(run)
+    if (cores := len(node.cores)) < 2:
+        return None
+    shuffle, found = random.Random(run.seed), {}
+
+    def note(name, value):
+        found.setdefault(name, []).append(round(value, 6))
+
+    for _round in range(run.rounds):
+        alone = times_alone(run, node, programs, shuffle, note)
+        for chosen in sets_of(programs, cores):
+            for way, took in simulate(run, alone, chosen, cores).items():
+                if way in ("in turn", *POLICIES) or way.startswith("split"):
+                    note(f"{'/'.join(chosen)}: {way}", took)
+    return in_order(found)
+
+
+def in_order(found):
     return {name: found[name] for name in sorted(found, key=lambda name: (": " in name, *parts_of(name)))}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ping-pong of Figure 4 of the paper on virtualization, at all sizes of IMB-MPI1 PingPong: bare processes, processes,
 virtual ranks and rank fibers, on both MPIs. *packed*: two neighbouring cores; *one core*; *scattered*: two cores of
-different NUMA nodes, where the machine has them. Runs bench/message-sizes.c, or IMB-MPI1 itself, if its path is given:
-its table has the same columns. Used by paper_figures.py."""
+different NUMA nodes, where the machine has them. Runs bench/message-sizes.c; and IMB-MPI1 itself on two neighbouring cores,
+if its path is given: its table has the same columns. Used by paper_figures.py."""
 
 import os
 import pathlib
@@ -18,6 +18,7 @@ WAYS = {"bare": None, "processes": (), "--virtual": ("--virtual",), "--virtual=f
 QUICK_WAYS = ("processes",)  # a quick run is a test: others may want the cores that ranks of other ways spin on
 VIRTUAL = tuple(way for way in WAYS if way.startswith("--"))
 LIMIT_S = 120
+IMB_ITERATIONS = 400  # of each size at most; IMB makes fewer of the long ones
 SMALL, LARGE = 64, 64 << 10  # at most; at least
 # #bytes #repetitions t[usec] Mbytes/sec
 LINE = re.compile(r"^\s*(\d+)\s+(\d+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*$", re.MULTILINE)
@@ -77,11 +78,11 @@ def cases_of(run):
     """{name of a line: (argv, cpus)}; nothing if no MPI's program is there"""
     found = {}
     ways = WAYS if (run.build / "lib/sennit-stub").exists() else [way for way in WAYS if way not in VIRTUAL]
-    for mpi in [run.mpi] if run.imb or run.quick else MPIS:  # IMB is linked with one of them
+    for mpi in [run.mpi] if run.quick else MPIS:
         program = run.build / f"bench/gcc-{mpi}/message-sizes"
-        words = [run.imb, "PingPong"] if run.imb else [program, *([1] if run.quick else [])]
-        if not pathlib.Path(words[0]).exists():
+        if not program.exists():
             continue
+        words = [program, *([1] if run.quick else [])]
         for place, cpus in list(places().items())[:1 if run.quick else None]:
             for way in QUICK_WAYS if run.quick else ways:
                 # A rank of bare MPICH keeps the core for milliseconds while it waits.
@@ -92,8 +93,20 @@ def cases_of(run):
 
 
 def values(run):
+    return measured(run, cases_of(run))
+
+
+def imb_values(run):
+    """As values(), of IMB-MPI1, which is linked with one MPI."""
+    place, cpus = next(iter(places().items()))
+    words = [run.imb, "PingPong", "-iter", IMB_ITERATIONS]
+    ways = WAYS if (run.build / "lib/sennit-stub").exists() else [way for way in WAYS if way not in VIRTUAL]
+    return measured(run, {f"{MPIS[run.mpi]}, {way}, {place}": (argv_of(run, run.mpi, way, words), cpus) for way in ways})
+
+
+def measured(run, cases):
     """{"line: bytes": microseconds of the rounds}"""
-    cases, shuffle, found = cases_of(run), random.Random(run.seed), {}
+    shuffle, found = random.Random(run.seed), {}
     for _round in range(run.rounds):
         for name in shuffle.sample(list(cases), len(cases)):
             for size, took in times(*cases[name]).items():

@@ -7,7 +7,7 @@ import statistics
 import coscheduling
 import message_sizes
 import plot
-from paper_figures import HEAD_DETACH, RANKS, TABLE_3, VARIANTS, outside
+from paper_figures import HEAD_DETACH, RANKS, SEIDEL, TABLE_3, VARIANTS, outside
 
 POLICIES = ("fifo", "ma1", "ma2", "sa", "fa")
 
@@ -41,8 +41,14 @@ def weak_scaling(values):
 
 
 def gauss_seidel(values):
-    series = {name: points(values, name, (1, 2, 4, 8, 16, 32, 64)) for name in ("Interop(blk)", "Sentinel")}
-    return {"efficiency": plot.lines("Gauss-Seidel: efficiency", "nodes", "efficiency", series, log_x=True)}
+    nodes = (1, 2, 4, 8, 16, 32, 64)
+    series = {name: points(values, name, nodes) for name in SEIDEL}
+    base = middle(values["Pure MPI 1, s"])
+    grown = {name: [(count, share * count * base / middle(values[f"{name} 1, s"])) for count, share in line]
+             for name, line in series.items()}
+    return {"efficiency": plot.lines("Gauss-Seidel: efficiency", "nodes", "efficiency", series, log_x=True),
+            "speedup": plot.lines("Gauss-Seidel: speedup over Pure MPI on one node", "nodes", "speedup", grown, log_x=True,
+                                  log_y=True)}
 
 
 def ping_pong(values):
@@ -87,7 +93,8 @@ def times(values):
 
 PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-11": gauss_seidel,
          "tampi-9-here": times, "tampi-blocks": times, "detach-1-2-simulated": detached, "detach-1-2": times, "charm-2": times, "charm-table-2": times,
-         "virtual-3": times, "virtual-3-here": together, "virtual-4-sizes": ping_pong}
+         "virtual-3": times, "virtual-3-here": together, "virtual-3-npb": together, "virtual-4-sizes": ping_pong,
+         **{f"virtual-4-imb-{word}": ping_pong for word in message_sizes.MPIS}}
 
 
 def spread(values):
@@ -104,12 +111,17 @@ def table_of_makespans(values):
     told = coscheduling.makespans(values, ", simulated")
     alone = [[f"{name} alone", f"{cores} cores", spread(took), ""]
              for name, counts in coscheduling.curves(values).items() for cores, took in sorted(counts.items())]
+    if not told:  # the programs ran alone only
+        alone = [row[:3] for row in alone]
+        return (["programs", "", "seconds"], alone + [[title, f"{way}, simulated", spread(took)] for title, ways in
+                                                      coscheduling.makespans(values).items() for way, took in ways.items()])
     return (["programs", "", "seconds", "simulated"],
             alone + [[title, way, spread(took), f"{middle(told[title][way]):.4g}"]
                      for title, ways in coscheduling.makespans(values).items() for way, took in ways.items()])
 
 
-TABLES = {"virtual-3-here": table_of_makespans, "virtual-4-sizes": table_of_sizes}
+TABLES = {"virtual-3-here": table_of_makespans, "virtual-3-npb": table_of_makespans, "virtual-4-sizes": table_of_sizes,
+          **{f"virtual-4-imb-{word}": table_of_sizes for word in message_sizes.MPIS}}
 
 
 def table_of(figure, found):

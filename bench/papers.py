@@ -120,7 +120,7 @@ def measure(run, wanted, found):
     """Fills `found`; a figure that this build cannot measure is not there."""
     here = f"{machine.cpu_model()}, {paper_runs.versions.cores()} cores, {run.rounds} rounds, {run.mpi}"
     for figure in FIGURES:
-        if figure.key not in wanted:
+        if figure.key not in wanted or figure.by_hand and not figure.by_hand(run):
             continue
         found.pop(figure.key, None)
         values = figure.values(run)
@@ -145,8 +145,8 @@ def parse(arguments):
     parser.add_argument("--only", help=f"of {', '.join(figure.key for figure in FIGURES)}; recorded: those that run nothing")
     parser.add_argument("--quick", action="store_true", help="once at a tiny size: times say nothing")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--imb", type=pathlib.Path, metavar="PATH", help="IMB-MPI1, linked with that --mpi: virtual-4-sizes runs it")
-    parser.add_argument("--npb", type=pathlib.Path, metavar="FOLDER", help="NPB's OpenMP programs: virtual-3-here runs them")
+    parser.add_argument("--imb", type=pathlib.Path, metavar="PATH", help="IMB-MPI1, linked with that --mpi, for virtual-4-imb-…")
+    parser.add_argument("--npb", type=pathlib.Path, metavar="FOLDER", help="NPB's OpenMP programs, for virtual-3-npb")
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="openmpi")
     options = parser.parse_args(arguments)
     known = [figure.key for figure in FIGURES]
@@ -169,7 +169,8 @@ def main(arguments=None):
     run = paper_runs.Run(build, options.results, options.mpi, 1 if options.quick else options.rounds, options.quick,
                          options.imb and options.imb.resolve(), options.npb and options.npb.resolve())
     file = options.output / "papers.json"
-    found = paper_runs.kept(file) if options.only else {}
+    by_hand = [figure.key for figure in FIGURES if figure.by_hand]
+    found = {key: one for key, one in paper_runs.kept(file).items() if options.only or key in by_hand}
     measure(run, options.wanted, found)
     machines = sorted({one["on"] for one in found.values()} - {""})
     notes = ["Ours are quotients or numbers as the paper has them: median [least – greatest] of the rounds",
