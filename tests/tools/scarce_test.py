@@ -38,6 +38,16 @@ def finish(words, prefix=(), prepare=None, **environment):
     return harness.run_to_end([*prefix, SENNIT, *words], environment, prepare)
 
 
+def run_job(way, mpi, prints=True, **how):
+    """Two ranks print, and one ends with code 3. Open MPI 5.0.7's mpiexec now and then loses what such ranks have
+    printed, bare, too: then once more."""
+    for _ in range(4 if prints and mpi == "openmpi" else 1):
+        code, out, said = finish(["run", *way, *ranks(mpi, "exit", "1", "3")], **how)
+        if out:
+            break
+    return code, out, said
+
+
 def limit(which, most):
     return lambda: resource.setrlimit(which, (most, most))
 
@@ -101,8 +111,7 @@ def test_a_full_disk():
         computes(["exec", *COMPUTE], "SENNIT_STATS", prefix=full, SENNIT_STATS=f"{folder}/stats")
         refused(["pool", "start", "p"], "No space left", prefix=full, SENNIT_BOARD=f"{folder}/board")
         for mpi in MPIS:
-            code, out, said = finish(["run", *ranks(mpi, "exit", "1", "3")], prefix=full,
-                                     SENNIT_BOARD=f"{folder}/board")
+            code, out, said = run_job([], mpi, prefix=full, SENNIT_BOARD=f"{folder}/board")
             assert code == 3 and out.count(" pid ") == 2 and len(said) <= 1, (mpi, code, out, said)
 
 
@@ -133,8 +142,7 @@ def test_places_where_nothing_may_be_started():
             if os.path.realpath(SENNIT).startswith(f"{place}/"):
                 continue
             for way, mpi in JOBS:
-                code, out, said = finish(["run", *way, *ranks(mpi, "exit", "1", "3")], prefix=with_mount(place, options),
-                                         **more)
+                code, out, said = run_job(way, mpi, prefix=with_mount(place, options), **more)
                 assert code == 3 and out.count(" pid ") == 2 and not said, (place, mpi, way, code, out, said)
 
 
@@ -228,7 +236,7 @@ def test_closed_standard_streams():
             code, _, said = finish(["pool", "stop", "p"], **board)
             assert code == 0 and not said, (numbers, said)
             for way, mpi in JOBS:
-                code, out, said = finish(["run", *way, *ranks(mpi, "exit", "1", "3")], prepare=closed, **board)
+                code, out, said = run_job(way, mpi, prints, prepare=closed, **board)
                 assert code == 3 and not said and (out.count(" pid ") == 2) == prints, \
                     (numbers, mpi, way, code, out, said)
 
@@ -269,7 +277,7 @@ def test_much_and_little_environment():
     for more, prefix in ((large, ()), ({}, without)):
         computes(["exec", *COMPUTE], prefix=prefix, **more)
         for way, mpi in JOBS:
-            code, out, said = finish(["run", *way, *ranks(mpi, "exit", "1", "3")], prefix=prefix, **more)
+            code, out, said = run_job(way, mpi, prefix=prefix, **more)
             if code == 1 and not out and prefix and fails_bare(mpi, prefix):  # Open MPI 5.0.7 of Debian 13 wants HOME
                 continue
             assert code == 3 and out.count(" pid ") == 2 and not said, (mpi, way, code, out, said)
