@@ -52,30 +52,8 @@ namespace sennit::pthread {
     X(ssize_t, preadv64, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                    \
     X(ssize_t, pwritev, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                     \
     X(ssize_t, pwritev64, (int a, const iovec *b, int c, off_t d), (a, b, c, d))                   \
-    X(ssize_t, preadv2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))           \
-    X(ssize_t, preadv64v2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))        \
-    X(ssize_t, pwritev2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))          \
-    X(ssize_t, pwritev64v2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))       \
     X(int, fsync, (int a), (a))                                                                    \
     X(int, fdatasync, (int a), (a))                                                                \
-    X(int, syncfs, (int a), (a))                                                                   \
-    X(int, sync_file_range, (int a, off64_t b, off64_t c, unsigned d), (a, b, c, d))               \
-    X(int, msync, (void *a, std::size_t b, int c), (a, b, c))                                      \
-    X(int, fallocate, (int a, int b, off_t c, off_t d), (a, b, c, d))                              \
-    X(int, fallocate64, (int a, int b, off_t c, off_t d), (a, b, c, d))                            \
-    X(int, posix_fallocate, (int a, off_t b, off_t c), (a, b, c))                                  \
-    X(int, posix_fallocate64, (int a, off_t b, off_t c), (a, b, c))                                \
-    X(ssize_t, copy_file_range, (int a, off64_t *b, int c, off64_t *d, std::size_t e, unsigned f), \
-      (a, b, c, d, e, f))                                                                          \
-    X(ssize_t, sendfile, (int a, int b, off_t *c, std::size_t d), (a, b, c, d))                    \
-    X(ssize_t, sendfile64, (int a, int b, off_t *c, std::size_t d), (a, b, c, d))                  \
-    X(ssize_t, splice, (int a, off64_t *b, int c, off64_t *d, std::size_t e, unsigned f),          \
-      (a, b, c, d, e, f))                                                                          \
-    X(ssize_t, tee, (int a, int b, std::size_t c, unsigned d), (a, b, c, d))                       \
-    X(ssize_t, vmsplice, (int a, const iovec *b, std::size_t c, unsigned d), (a, b, c, d))         \
-    X(int, tcdrain, (int a), (a))                                                                  \
-    X(int, eventfd_read, (int a, eventfd_t *b), (a, b))                                            \
-    X(int, eventfd_write, (int a, eventfd_t b), (a, b))                                            \
     X(int, open, (const char *a, int b, mode_t c), (a, b, c))                                      \
     X(int, open64, (const char *a, int b, mode_t c), (a, b, c))                                    \
     X(int, __open_2, (const char *a, int b), (a, b))                                               \
@@ -97,8 +75,6 @@ namespace sennit::pthread {
       (int a, const void *b, std::size_t c, int d, const sockaddr *e, socklen_t f),                \
       (a, b, c, d, e, f))                                                                          \
     X(ssize_t, sendmsg, (int a, const msghdr *b, int c), (a, b, c))                                \
-    X(int, recvmmsg, (int a, mmsghdr *b, unsigned c, int d, timespec *e), (a, b, c, d, e))         \
-    X(int, sendmmsg, (int a, mmsghdr *b, unsigned c, int d), (a, b, c, d))                         \
     X(int, accept, (int a, sockaddr *b, socklen_t *c), (a, b, c))                                  \
     X(int, accept4, (int a, sockaddr *b, socklen_t *c, int d), (a, b, c, d))                       \
     X(int, connect, (int a, const sockaddr *b, socklen_t c), (a, b, c))                            \
@@ -116,16 +92,9 @@ namespace sennit::pthread {
     X(int, epoll_pwait, (int a, epoll_event *b, int c, int d, const sigset_t *e), (a, b, c, d, e)) \
     X(pid_t, wait, (int *a), (a))                                                                  \
     X(pid_t, waitpid, (pid_t a, int *b, int c), (a, b, c))                                         \
-    X(pid_t, wait3, (int *a, int b, rusage *c), (a, b, c))                                         \
     X(pid_t, wait4, (pid_t a, int *b, int c, rusage *d), (a, b, c, d))                             \
     X(int, waitid, (idtype_t a, id_t b, siginfo_t * c, int d), (a, b, c, d))                       \
     X(int, flock, (int a, int b), (a, b))                                                          \
-    X(int, lockf, (int a, int b, off_t c), (a, b, c))                                              \
-    X(int, lockf64, (int a, int b, off_t c), (a, b, c))                                            \
-    X(ssize_t, msgrcv, (int a, void *b, std::size_t c, long d, int e), (a, b, c, d, e))            \
-    X(int, msgsnd, (int a, const void *b, std::size_t c, int d), (a, b, c, d))                     \
-    X(int, semop, (int a, sembuf *b, std::size_t c), (a, b, c))                                    \
-    X(int, semtimedop, (int a, sembuf *b, std::size_t c, const timespec *d), (a, b, c, d))         \
     X(int, pclose, (FILE * a), (a))                                                                \
     X(int, getaddrinfo, (const char *a, const char *b, const addrinfo *c, addrinfo **d),           \
       (a, b, c, d))                                                                                \
@@ -143,10 +112,41 @@ namespace sennit::pthread {
        int *h),                                                                                    \
       (a, b, c, d, e, f, g, h))
 
-// The same, where older libcs have them in another library, or not at all. Each is found at its
-// first call: a program that makes it has it, and to look for a name in vain may ask an allocator
-// for memory which is about to call us.
+// The same, of those that few programs make. Each is found at its first call, which keeps the start
+// short. Older libcs have some in another library, or not at all: a program that makes the call has
+// it, and to look for a name in vain may ask an allocator for memory which is about to call us.
 #define SENNIT_BARE_LATE(X)                                                                        \
+    X(ssize_t, preadv2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))           \
+    X(ssize_t, preadv64v2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))        \
+    X(ssize_t, pwritev2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))          \
+    X(ssize_t, pwritev64v2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))       \
+    X(int, syncfs, (int a), (a))                                                                   \
+    X(int, sync_file_range, (int a, off64_t b, off64_t c, unsigned d), (a, b, c, d))               \
+    X(int, msync, (void *a, std::size_t b, int c), (a, b, c))                                      \
+    X(int, fallocate, (int a, int b, off_t c, off_t d), (a, b, c, d))                              \
+    X(int, fallocate64, (int a, int b, off_t c, off_t d), (a, b, c, d))                            \
+    X(int, posix_fallocate, (int a, off_t b, off_t c), (a, b, c))                                  \
+    X(int, posix_fallocate64, (int a, off_t b, off_t c), (a, b, c))                                \
+    X(ssize_t, copy_file_range, (int a, off64_t *b, int c, off64_t *d, std::size_t e, unsigned f), \
+      (a, b, c, d, e, f))                                                                          \
+    X(ssize_t, sendfile, (int a, int b, off_t *c, std::size_t d), (a, b, c, d))                    \
+    X(ssize_t, sendfile64, (int a, int b, off_t *c, std::size_t d), (a, b, c, d))                  \
+    X(ssize_t, splice, (int a, off64_t *b, int c, off64_t *d, std::size_t e, unsigned f),          \
+      (a, b, c, d, e, f))                                                                          \
+    X(ssize_t, tee, (int a, int b, std::size_t c, unsigned d), (a, b, c, d))                       \
+    X(ssize_t, vmsplice, (int a, const iovec *b, std::size_t c, unsigned d), (a, b, c, d))         \
+    X(int, tcdrain, (int a), (a))                                                                  \
+    X(int, eventfd_read, (int a, eventfd_t *b), (a, b))                                            \
+    X(int, eventfd_write, (int a, eventfd_t b), (a, b))                                            \
+    X(int, recvmmsg, (int a, mmsghdr *b, unsigned c, int d, timespec *e), (a, b, c, d, e))         \
+    X(int, sendmmsg, (int a, mmsghdr *b, unsigned c, int d), (a, b, c, d))                         \
+    X(pid_t, wait3, (int *a, int b, rusage *c), (a, b, c))                                         \
+    X(int, lockf, (int a, int b, off_t c), (a, b, c))                                              \
+    X(int, lockf64, (int a, int b, off_t c), (a, b, c))                                            \
+    X(ssize_t, msgrcv, (int a, void *b, std::size_t c, long d, int e), (a, b, c, d, e))            \
+    X(int, msgsnd, (int a, const void *b, std::size_t c, int d), (a, b, c, d))                     \
+    X(int, semop, (int a, sembuf *b, std::size_t c), (a, b, c))                                    \
+    X(int, semtimedop, (int a, sembuf *b, std::size_t c, const timespec *d), (a, b, c, d))         \
     X(ssize_t, mq_receive, (mqd_t a, char *b, std::size_t c, unsigned *d), (a, b, c, d))           \
     X(ssize_t, mq_timedreceive, (mqd_t a, char *b, std::size_t c, unsigned *d, const timespec *e), \
       (a, b, c, d, e))                                                                             \

@@ -184,5 +184,6 @@ INTERPOSE_CHECKED(int, __ppoll_chk,
         return bare.name arguments;                                                                \
     }
 SENNIT_BARE_CALLS(SENNIT_OWN)
+SENNIT_BARE_LATE(SENNIT_OWN)
 SENNIT_BARE_STREAMS(SENNIT_OWN)
 #undef SENNIT_OWN
