@@ -29,7 +29,7 @@ class Sennit(CMakePackage):
     depends_on("llvm@19 +clang", when="+pass")
     depends_on("simgrid@3.32:", when="+simgrid")
 
-    conflicts("%gcc@:11", msg="Sennit is C++20: GCC 12 or later, or Clang 16")
+    conflicts("%gcc@:10", msg="Sennit is C++20: GCC 11 or later, or Clang 19")
     conflicts("platform=darwin")
     conflicts("platform=windows")
 
