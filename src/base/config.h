@@ -122,7 +122,7 @@ namespace sennit {
 enum class HangMode : int { SENNIT_ENUMERATORS(SENNIT_HANG_MODES) };
 enum class LibcCalls : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
 enum class Talp : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
-enum class Replay : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
+enum class RepeatedGraphs : int { SENNIT_ENUMERATORS(SENNIT_ON_OFF) };
 enum class UntiedTasks : int { SENNIT_ENUMERATORS(SENNIT_UNTIED_TASKS) };
 enum class Threadset : int { SENNIT_ENUMERATORS(SENNIT_THREADSETS) };
 enum class Policy : int { SENNIT_ENUMERATORS(SENNIT_POLICIES) };

@@ -17,8 +17,6 @@ using namespace sennit::sim;
 
 namespace {
 
-using sennit::sim::Replay; // not the option
-
 class Replays : public testing::Test {
   protected:
     void SetUp() override {

@@ -18,8 +18,6 @@ using namespace sennit::sim;
 
 namespace {
 
-using sennit::sim::Replay; // not the option
-
 class TraceOfSimulation : public testing::Test {
   protected:
     void SetUp() override {

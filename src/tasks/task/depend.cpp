@@ -441,7 +441,7 @@ DependNode *take_waited(Task &creator) {
 
 static DependTable *make_table() {
     auto *table = new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
-    if (config().replay == Replay::off)
+    if (config().replay == RepeatedGraphs::off)
         table->repeats.switch_off();
     if (sched::rules().propagates())
         table->repeats.need_all_edges();
