@@ -13,6 +13,14 @@
 
 namespace sennit {
 
+// From now on this process may open as many as its hard limit says.
+inline void open_most_files() {
+    rlimit limit = {};
+    system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit), 0, 0);
+    limit.rlim_cur = limit.rlim_max;
+    system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, reinterpret_cast<long>(&limit), 0, 0, 0);
+}
+
 // As the kernel writes it.
 struct FolderEntry {
     std::uint64_t node;

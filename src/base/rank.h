@@ -34,6 +34,14 @@ inline constexpr const char *kLocalRankVariables[] = {
     "MPI_LOCALRANKID",    "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK",
     "FLUX_TASK_LOCAL_ID", "PALS_LOCAL_RANKID",          "SLURM_LOCALID"};
 
+// Of them, the one by which this rank's launcher says it; null: none.
+inline const char *local_rank_variable() {
+    for (const char *const name : kLocalRankVariables)
+        if (first_number({name}) >= 0)
+            return name;
+    return nullptr;
+}
+
 // How many ranks the launcher has started; -1 when it does not say. Slurm's comes last: an mpiexec
 // in one of its steps starts a job of its own.
 inline int ranks_of_environment() {

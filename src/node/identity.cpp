@@ -2,6 +2,7 @@
 #include "node/identity.h"
 
 #include "base/environment.h"
+#include "base/rank.h"
 #include "base/small_file.h"
 #include "base/system_call.h"
 
@@ -11,10 +12,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <limits>
 #include <poll.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 namespace sennit::node {
 namespace {
@@ -125,6 +128,47 @@ pid_t parent_of(pid_t pid) {
     constexpr std::size_t state = 4; // ") S "
     return at && std::strlen(at) > state ? static_cast<pid_t>(std::strtol(at + state, nullptr, 10))
                                          : 0;
+}
+
+namespace {
+
+// Does the process have the variable in its environment? -1: it does not show that.
+int has_variable(pid_t process, const char *name) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/environ", process);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    // Each variable ends with a zero; `matched` of its characters are those of "name=".
+    const std::size_t length = std::strlen(name);
+    std::size_t matched = 0;
+    bool differs = false;
+    bool found = false;
+    char text[4096];
+    ssize_t got = 0;
+    while (!found && (got = read(file, text, sizeof text)) > 0)
+        for (const char *at = text; at < text + got && !found; ++at) {
+            if (*at == '\0') {
+                matched = 0;
+                differs = false;
+            } else if (!differs) {
+                found = matched == length && *at == '=';
+                differs = matched >= length || *at != name[matched];
+                ++matched;
+            }
+        }
+    close(file);
+    return got < 0 ? -1 : found;
+}
+
+} // namespace
+
+pid_t launcher() {
+    const char *const variable = is_virtual_rank() ? nullptr : local_rank_variable();
+    pid_t process = getppid();
+    while (variable && process > 1 && has_variable(process, variable) == 1)
+        process = parent_of(process);
+    return process > 1 ? process : 0;
 }
 
 bool is_asleep(pid_t process, int thread) {

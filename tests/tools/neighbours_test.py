@@ -28,9 +28,9 @@ def place():
         assert eventually(lambda: not glob.glob(f"{folder}/sennit-*")), f"left behind: {os.listdir(folder)}"
 
 
-def job(where, *words, beside=()):
-    """Two ranks; `beside`: the second one, where it is another command."""
-    first = [SENNIT, "exec", *words]
+def job(where, *words, beside=(), by=()):
+    """Two ranks; `beside`: the second one, where it is another command; `by`: what starts each."""
+    first = [*by, SENNIT, "exec", *words]
     line = [*first, ":", "-n", "1", *beside] if beside else first
     bare = BARE_OPENMPI if MPI == "openmpi" else {}
     return Running([MPIEXEC, "-n", "1" if beside else "2", *line], environment={**bare, **SETTINGS, **where})
@@ -102,6 +102,25 @@ def test_who_looks_for_no_hangs_is_the_program_itself():
     with place() as where, job({**where, "SENNIT_HANG": "off"}, RANKS, "wait") as running:
         running.rank_pids(2)
         assert not judges(running)
+        running.process.send_signal(signal.SIGUSR1)
+        end(running, 0)
+
+
+def test_a_script_that_starts_programs_is_the_rank():
+    """Its programs are not: their ends are not the rank's, and it sends them signals."""
+    script = """"$1" exec true; "$@" & trap 'kill -USR1 $!' USR1; wait $! || wait $!"""
+    with place() as where, job(where, RANKS, "wait", by=("sh", "-c", script, "sh")) as running:
+        for pid in running.rank_pids(2).values():
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGUSR1)
+        assert not judges(running)
+        end(running, 0)
+
+
+def test_ends_of_programs_are_seen_where_children_are_ignored():
+    with place() as where, job(where, RANKS, "wait", by=("sh", "-c", "trap '' CHLD; exec \"$@\"", "sh")) as running:
+        running.rank_pids(2)
+        assert len(judges(running)) == 1
         running.process.send_signal(signal.SIGUSR1)
         end(running, 0)
 

@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "base/loaded_object.h"
 #include "base/rank.h"
+#include "node/identity.h"
 #include "wait/rows.h"
 
 #include <algorithm>
@@ -23,12 +24,17 @@ namespace {
 
 constexpr int kFew = 2; // ranks of a core
 
-// How many ranks there are for each core, if there are more than those few; or 0.
+int cores_of(pid_t process) {
+    cpu_set_t cores;
+    return sched_getaffinity(process, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+}
+
+// How many ranks there are for each core, if there are more than those few; or 0. Ranks that are
+// bound to parts of the node's cores have all of the launcher's together.
 int crowd() {
     const int ranks =
         first_number({"SENNIT_LOCAL_RANKS", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"});
-    cpu_set_t cores;
-    const int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+    const int count = std::max(cores_of(0), cores_of(node::launcher()));
     return count > 0 && ranks > kFew * count ? ranks / count : 0;
 }
 
@@ -51,7 +57,8 @@ struct Spin {
 };
 constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec")));
 constinit thread_local int t_timer __attribute__((tls_model("initial-exec"))) = -1;
-// By the clock, once after each nap: a thread that spins on need not do so until the next tick.
+// By the clock, once after each nap: a virtual rank that spins on need not do so until the next
+// tick.
 constinit thread_local int t_again __attribute__((tls_model("initial-exec"))) = -1;
 
 void set(int timer, std::int64_t first_ns, std::int64_t period_ns) {
@@ -84,7 +91,8 @@ void look(int /*signal*/, siginfo_t * /*info*/, void *context) {
     const int error = errno;
     const timespec nap = {0, t_spin.nap_ns};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
-    set(t_again, wait::kLooksAgainNs, 0);
+    if (t_again >= 0)
+        set(t_again, wait::kLooksAgainNs, 0);
     errno = error;
 }
 
@@ -103,7 +111,11 @@ bool listen() {
     return sigaction(kSignal, &ours, nullptr) == 0;
 }
 
+// Unless somebody else, such as a profiler, has taken the signal meanwhile.
 void listen_no_more() {
+    struct sigaction now = {};
+    if (sigaction(kSignal, nullptr, &now) != 0 || now.sa_sigaction != look)
+        return;
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;
     sigaction(kSignal, &usual, nullptr);
@@ -153,7 +165,8 @@ CrowdedStart::CrowdedStart() {
         return;
     t_spin.mpi = object_of(of_mpi);
     t_spin.nap_ns = nap_ns(ranks);
-    t_again = make_timer(CLOCK_MONOTONIC);
+    if (is_virtual_rank())
+        t_again = make_timer(CLOCK_MONOTONIC);
     t_timer = make_timer(CLOCK_THREAD_CPUTIME_ID);
     if (t_timer < 0) {
         end(t_again);

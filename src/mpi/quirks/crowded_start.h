@@ -11,9 +11,9 @@
 // woken, and then waits behind all that spin. So each mapping took a time slice of each rank:
 // MPI_Finalize of 128 ranks on two cores 7 s instead of 1. So a signal comes with each tick of the
 // thread's processor time. A thread that two ticks find at the same place, with the same stack
-// pointer, spins: it sleeps for a while, in the signal's handler. When it has slept, another signal
-// comes soon, by the clock, which finds it there again or not. That signal may interrupt a system
-// call, as the ticks may: with SA_RESTART the kernel resumes reads, writes and locks.
+// pointer, spins: it sleeps for a while, in the signal's handler. When a virtual rank has slept,
+// another signal comes soon, by the clock, which finds it there again or not. Processes have no
+// such signal: it may interrupt a call that the kernel does not resume, such as poll.
 #pragma once
 
 namespace sennit::mpi {

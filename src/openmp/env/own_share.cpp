@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -94,60 +93,20 @@ bool has_room(const CpuSet &own, Sharers node) {
 
 // ---- the launcher -------------------------------------------------------------------------------
 
-// Which rank of its node this is, and the variable that says so; of one rank, that it has none
-// beside it.
-Sharers rank_of_node(const char *&said_by) {
+// Which rank of its node this is; of one rank, that it has none beside it.
+Sharers rank_of_node() {
     Sharers node;
     node.ranks = first_number(
         {"SENNIT_LOCAL_RANKS", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE"});
-    node.rank = -1;
-    for (const char *name : kLocalRankVariables)
-        if (node.rank < 0 && (node.rank = first_number({name})) >= 0)
-            said_by = name;
+    const char *const variable = local_rank_variable();
+    node.rank = variable ? first_number({variable}) : -1;
     return node.rank >= 0 && node.rank < node.ranks ? node : Sharers{};
 }
 
-// Does the process have the variable in its environment? -1: it does not show that.
-int has_variable(pid_t process, const char *name) {
-    char path[32];
-    std::snprintf(path, sizeof path, "/proc/%d/environ", process);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return -1;
-    // Each variable ends with a zero; `matched` of its characters are those of "name=".
-    const std::size_t length = std::strlen(name);
-    std::size_t matched = 0;
-    bool differs = false;
-    bool found = false;
-    char text[4096];
-    ssize_t got = 0;
-    while (!found && (got = read(file, text, sizeof text)) > 0)
-        for (const char *at = text; at < text + got && !found; ++at) {
-            if (*at == '\0') {
-                matched = 0;
-                differs = false;
-            } else if (!differs) {
-                found = matched == length && *at == '=';
-                differs = matched >= length || *at != name[matched];
-                ++matched;
-            }
-        }
-    close(file);
-    return got < 0 ? -1 : found;
-}
-
-// The processors of who has made the rank: of the nearest process above whose own environment is
-// not a rank's. `own` where it cannot be found: then nobody is known to have bound the rank.
-CpuSet processors_of_launcher(const char *said_by, const CpuSet &own) {
-    if (is_virtual_rank()) // its parent is the job's host
-        return own;
-    for (pid_t process = getppid(); process > 1; process = node::parent_of(process)) {
-        if (has_variable(process, said_by) == 1)
-            continue;
-        const CpuSet set = processors_of(process);
-        return set.empty() ? own : set;
-    }
-    return own;
+// `own` where nobody is known to have bound the rank.
+CpuSet processors_of_launcher(const CpuSet &own) {
+    const CpuSet set = is_virtual_rank() ? CpuSet() : processors_of(node::launcher());
+    return set.empty() ? own : set;
 }
 
 // False: it has not got fewer.
@@ -182,8 +141,7 @@ bool cores_move() {
 }
 
 bool keep_to_own_share() {
-    const char *said_by = nullptr;
-    const Sharers node = rank_of_node(said_by);
+    const Sharers node = rank_of_node();
     // A second share would be one of the first.
     if (ranks_on_share() > 0 || node.ranks <= 1 || cores_move())
         return false;
@@ -193,7 +151,7 @@ bool keep_to_own_share() {
     const bool binds = binds_by_choice(own);
     if (!binds && !has_room(own, node))
         return false;
-    const Sharers sharers = sharers_of(own, processors_of_launcher(said_by, own), node);
+    const Sharers sharers = sharers_of(own, processors_of_launcher(own), node);
     if (!binds)
         return sharers == node && stay_on(domains_of_share(own, sharers), own);
     if (sharers.ranks <= 1 || !stay_on(share_of(own, sharers)))

@@ -31,10 +31,10 @@ using runtime::g_process;
 static_assert(sizeof(sennit_time_spent) == sizeof(SpentNow) &&
               sizeof(sennit_spent) == sizeof(Spent));
 
-// The ranks of a job on a node have the same parent, as a rule: the launcher, or its deputy.
+// The ranks of a job on a node have the same launcher, or deputy of it.
 std::uint64_t job_of_rank() {
     const std::uint64_t job =
-        rank_of_environment() < 0 ? 0 : hash_after(kGolden, node::identity_of(getppid()));
+        rank_of_environment() < 0 ? 0 : hash_after(kGolden, node::identity_of(node::launcher()));
     return job ? job : node::new_job();
 }
 

@@ -5,12 +5,12 @@
 #include "base/config.h"
 #include "base/fence.h"
 #include "base/spin.h"
+#include "node/identity.h"
 #include "tasks/poll/poll.h"
 #include "wait/rows.h"
 
 #include <algorithm>
 #include <sched.h>
-#include <unistd.h>
 
 namespace sennit::sched {
 
@@ -130,9 +130,8 @@ void Processors::begin() {
     cpu_set_t set;
     given_ = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     usable_ = given_;
-    // Our parent is the launcher, or was started by it with our processors.
     const int launchers =
-        sched_getaffinity(getppid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : given_;
+        sched_getaffinity(node::launcher(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : given_;
     sharing_ = sharing(config().local_ranks, given_, launchers);
     calibrate_ticks();
     set_active(1);

@@ -50,6 +50,13 @@ int wait_for(pid_t child) {
     return status;
 }
 
+// Who ignores it hears of no child's end, and some start programs so. The program gets `before`.
+void heed_ends(struct sigaction &before) {
+    struct sigaction usual = {};
+    usual.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &usual, &before);
+}
+
 // All signals are blocked.
 int wait_beside(Hearer &hearer, pid_t child) {
     sigset_t set;
@@ -73,6 +80,7 @@ int wait_beside(Hearer &hearer, pid_t child) {
 [[noreturn]] void end_by(int signal) {
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0); // a program that the kernel gives core files to heeds no limit
     ::signal(signal, SIG_DFL);
     sigset_t alone;
     sigemptyset(&alone);
@@ -118,6 +126,8 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     send_text(socket, fmt::format("watch\t{}", rank));
+    struct sigaction of_children = {};
+    heed_ends(of_children);
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0)
@@ -126,6 +136,7 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(128 + SIGKILL);
+        sigaction(SIGCHLD, &of_children, nullptr);
         sigprocmask(SIG_SETMASK, &before, nullptr);
         execute(path, command);
     }

@@ -94,8 +94,11 @@ class NodeJudge {
         prctl(PR_SET_NAME, "sennit-judge");
         try {
             detach();
-            while (accept_watchers())
+            open_most_files(); // three for each rank
+            while (accept_watchers()) {
                 wait();
+                tell_of_failure();
+            }
             tell_of_early_end();
         } catch (const std::exception &) {
             folder_.remove();
@@ -211,13 +214,16 @@ bool Neighbours::begin(const SharedFolder &folder, int lock) {
     try {
         judge.emplace(job_, folder, lock);
     } catch (const Failure &) {
+        folder.remove();
         close(lock);
         return false;
     }
     // Before there is a judge: it ends with the last of its watchers.
     const int link = judge->is_ready() ? connect_to(folder.watchers()) : -1;
-    if (link < 0)
+    if (link < 0) {
+        folder.remove();
         return false;
+    }
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -232,6 +238,8 @@ bool Neighbours::begin(const SharedFolder &folder, int lock) {
     }
     if (child > 0)
         waitpid(child, nullptr, 0);
+    else
+        folder.remove(); // while it has the lock
     sigprocmask(SIG_SETMASK, &before, nullptr);
     link_ = link;
     return child > 0;
@@ -239,6 +247,9 @@ bool Neighbours::begin(const SharedFolder &folder, int lock) {
 
 bool Neighbours::join() {
     const std::int64_t end = monotonic_ns() + join_ns;
+    reason_ =
+        "no folder for their socket can be made: set TMPDIR to a folder of yours with a short "
+        "path";
     do {
         folder_ = share_folder(name_);
         if (!folder_)
@@ -247,13 +258,12 @@ bool Neighbours::join() {
         if (link_ >= 0)
             return true;
         if (const int lock = take_lock(folder_->lock()); lock >= 0) {
-            if (begin(*folder_, lock))
-                return true;
-            folder_->remove();
-            return false;
+            reason_ = "no process for it can be started: see ulimit -u";
+            return begin(*folder_, lock);
         }
         poll(nullptr, 0, retry_ms);
     } while (monotonic_ns() < end);
+    reason_ = "the process that does so gives no answer: the machine is busy";
     return false;
 }
 

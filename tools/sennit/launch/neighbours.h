@@ -42,6 +42,8 @@ class Neighbours : public Hearer {
 
     // False: there is no judge, and none can be made.
     bool join();
+    // Why, and what to do.
+    const char *reason() const { return reason_; }
     // Where the judge hears ranks and their watchers.
     std::string socket() const { return folder_ ? folder_->ranks() : ""; }
 
@@ -56,6 +58,7 @@ class Neighbours : public Hearer {
     const std::string name_; // of the folder
     std::optional<SharedFolder> folder_;
     int link_ = -1; // to the judge
+    const char *reason_ = "";
     int replaced_ = 0;
 };
 

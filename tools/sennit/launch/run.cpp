@@ -331,12 +331,15 @@ void tell_that_it_is_refused(const std::string &watch_address) {
 
 // Is the rank looked after together with its neighbours? Not where `sennit run` does that. And not
 // where a signal of the launcher's may be for its first process alone, unless somebody asks for it:
-// that process would not hand it on to the program.
+// that process would not hand it on to the program. Nor if the launcher has started something else,
+// such as a script: that may send signals to what it starts, and start several programs, whose ends
+// are not the rank's.
 bool has_neighbours(const JobSpec &spec, const std::optional<JobContext> &job) {
     const std::string hang = given_text(spec, read_environment, "SENNIT_HANG");
     return job && job->rank && job->world_size && hang != "off" &&
            (job->signals_all || !hang.empty()) &&
-           text_of(read_environment("SENNIT_HANG_LINK")).empty() && find_launcher(*job) != 0;
+           text_of(read_environment("SENNIT_HANG_LINK")).empty() &&
+           find_launcher(*job) == getppid();
 }
 
 Neighbours neighbours_of(const JobContext &job, const JobSpec &spec) {
@@ -348,8 +351,8 @@ int run_beside(Neighbours &neighbours, const Plan &plan, const JobSpec &spec,
                const Installation &installation, const JobContext &job) {
     if (!neighbours.join()) {
         if (job.local_rank.value_or(0) == 0)
-            tell("sennit: the ranks of this node cannot be looked after together: no folder for "
-                 "their socket can be made: set TMPDIR to a folder of yours with a short path\n");
+            tell("sennit: the ranks of this node cannot be looked after together: {}\n",
+                 neighbours.reason());
         become(plan, spec, installation);
     }
     return run_under(neighbours.socket(), plan, spec, installation, job.rank, &neighbours);

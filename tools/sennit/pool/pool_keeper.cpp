@@ -21,7 +21,6 @@
 #include <map>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,11 +70,7 @@ void Keeper::begin() {
     sigaddset(&set, SIGUSR1);
     sigaddset(&set, SIGTERM);
     signals_.emplace(set);
-    rlimit files = {};
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    open_most_files();
     node::Reason reason;
     if (!board_.open(plan_.path.c_str(), reason))
         fail("pool '{}': {}", plan_.name, reason.text);

@@ -305,14 +305,17 @@ void Advise::State::add_programs() {
         left_out.emplace_back("the same work for each rank: it is the same");
     }
     auto larger = changed_program();
+    const std::uint64_t tasks = larger->tasks();
     trial = base;
-    if (larger->merge_tasks(kLargerTasks) > 0) {
+    // Of k tasks that become one, k - 1 are gone. If most are left, the trial is of the program as
+    // it is.
+    if (2 * larger->merge_tasks(kLargerTasks) >= tasks - tasks / kLargerTasks) {
         trial.work = larger;
         add(Family::size, Takes::change_of_code,
             fmt::format("tasks {} times as large", kLargerTasks),
             "larger blocks, or taskloop grainsize(...)", "less can run at once", trial);
     } else {
-        left_out.emplace_back("larger tasks: no two that only compute are created in a row");
+        left_out.emplace_back("larger tasks: few only compute and are created in a row");
     }
 }
 
