@@ -9,17 +9,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -145,6 +151,18 @@ static void receive_many(void) {
     for (int i = 0; i < letters; ++i)
         CHECK_EQ(msgrcv(messages, &message, sizeof message.text, 9, 0), sizeof message.text);
 }
+/* Of what is removed during the wait. On several threads it may be removed before. */
+static int removed(void) {
+    return omp_get_num_threads() > 1 && errno == EINVAL ? EINVAL : EIDRM;
+}
+static void receive_removed(void) {
+    struct message message;
+    CHECK_EQ(msgrcv(messages, &message, sizeof message.text, 7, 0), -1);
+    CHECK_EQ(errno, removed());
+}
+static void remove_queue(void) {
+    CHECK_EQ(msgctl(messages, IPC_RMID, NULL), 0);
+}
 static void down(void) {
     struct sembuf both[] = {{0, -1, 0}, {1, -2, 0}};
     CHECK_EQ(semop(semaphores, both, 2), 0);
@@ -168,10 +186,23 @@ static void down_interrupted(void) {
     CHECK_EQ(semop(semaphores, &one, 1), -1);
     CHECK_EQ(errno, EINTR);
 }
+static void await_zero(void) {
+    struct sembuf zero = {1, 0, 0};
+    CHECK_EQ(semop(semaphores, &zero, 1), 0);
+}
+/* Who waits for zero goes on, although it is none any more when its thread runs again. */
+static void zero_for_an_instant(void) {
+    struct sembuf less = {1, -1, 0}, more = {1, 1, 0};
+    for (int i = 0; i < 2000 && semctl(semaphores, 1, GETZCNT) == 0; ++i)
+        usleep(1000);
+    CHECK_EQ(semctl(semaphores, 1, GETZCNT), 1);
+    CHECK_EQ(semop(semaphores, &less, 1), 0);
+    CHECK_EQ(semop(semaphores, &more, 1), 0);
+}
 static void down_removed(void) {
     struct sembuf one = {0, -1, 0};
     CHECK_EQ(semop(semaphores, &one, 1), -1);
-    CHECK(errno == EIDRM || errno == EINVAL);
+    CHECK_EQ(errno, removed());
 }
 static void remove_them(void) {
     CHECK_EQ(semctl(semaphores, 0, IPC_RMID), 0);
@@ -185,11 +216,14 @@ static void system_v(void) {
     }
     one_after_the_other(receive, send_two);
     one_after_the_other(send_many, receive_many);
-    CHECK_EQ(msgctl(messages, IPC_RMID, NULL), 0);
+    one_after_the_other(receive_removed, remove_queue);
     one_after_the_other(down, up);
     one_after_the_other(down_late, nothing);
     if (omp_get_max_threads() == 1)
         under_alarms(on_alarm, down_interrupted);
+    struct sembuf more = {1, 1, 0};
+    CHECK_EQ(semop(semaphores, &more, 1), 0);
+    one_after_the_other(await_zero, zero_for_an_instant);
     one_after_the_other(down_removed, remove_them);
 }
 
@@ -242,6 +276,28 @@ static void held_by_a_child(void (*lock)(void)) {
         CHECK_EQ(close(ends[i]), 0);
         CHECK_EQ(close(ready[i]), 0);
     }
+}
+
+/* All threads from here on: tries fail with EACCES. So do all calls of flock. */
+static void refuse_tries(void) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLK, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    CHECK_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    CHECK_EQ(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program), 0);
+}
+static void lock_refused(void) {
+    CHECK_EQ(flock(file, LOCK_EX), -1);
+    CHECK_EQ(errno, EACCES);
+}
+static void by_call_alone(void) {
+    by_fcntl();
 }
 
 /* ---- several messages, and copies ---------------------------------------------------- */
@@ -418,6 +474,10 @@ int main(void) {
     CHECK_EQ(unlink(path), 0);
     CHECK_EQ(unlink(other_path), 0);
     CHECK_EQ(rmdir(folder), 0);
+
+    refuse_tries();
+    one_after_the_other(lock_refused, nothing);
+    held_by_a_child(by_call_alone);
     puts("ok");
     return 0;
 }

@@ -91,18 +91,21 @@ int run_command(sched::Worker &worker, Call call) {
     return status;
 }
 
-// attempt(): as the call, if it does not wait.
+// attempt(): as the call, if it does not wait. EACCES may mean on some systems of files that the
+// lock is held, and on all that it is refused: only the call itself can tell.
 template <class Attempt, class Call>
 int lock(const void *caller, Attempt attempt, Call call) {
     sched::Worker *const worker = worker_of_task(caller);
-    return !worker ? call()
-                   : until_done(
-                         *worker, 0,
-                         [=](int &result) {
-                             result = attempt();
-                             return result == 0 || (errno != EAGAIN && errno != EACCES);
-                         },
-                         call);
+    if (!worker)
+        return call();
+    const int made = until_done(
+        *worker, 0,
+        [=](int &result) {
+            result = attempt();
+            return result == 0 || errno != EAGAIN;
+        },
+        call);
+    return made == 0 || errno != EACCES ? made : elsewhere(*worker, CallEnds::by_another, call);
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // System V's message queues and semaphores: no file tells of them, so the task tries again after
-// naps. Processes that wait in the kernel come first meanwhile.
+// naps. Processes that wait in the kernel come first meanwhile. A semaphore may be zero for an
+// instant, which no nap would see: a helper waits for that, in the kernel.
 #include "tasks/libc/calls.h"
+#include "tasks/libc/elsewhere.h"
 #include "tasks/libc/waits.h"
 #include "tasks/pthread/bare.h"
 
@@ -17,15 +19,21 @@ using pthread::bare;
 
 namespace {
 
+// Of a call that has waited. What it named was there before.
+template <class Result>
+Result or_removed(Result result) {
+    return result < 0 && errno == EINVAL ? fail(EIDRM) : result;
+}
+
 // attempt(): as the call, but it fails with EAGAIN where that would block. block(): the call.
 template <class Attempt, class Block>
 auto until_done(sched::Worker &worker, const Deadline &until, Attempt attempt, Block block)
     -> decltype(block()) {
+    auto result = attempt();
+    if (result >= 0 || errno != EAGAIN)
+        return result;
     Retries retries(worker);
     for (;;) {
-        const auto result = attempt();
-        if (result >= 0 || errno != EAGAIN)
-            return result;
         switch (retries.nap(until)) {
         case End::over:
             break;
@@ -34,8 +42,11 @@ auto until_done(sched::Worker &worker, const Deadline &until, Attempt attempt, B
         case End::interrupted:
             return fail(EINTR);
         case End::refused:
-            return block();
+            return or_removed(block());
         }
+        result = attempt();
+        if (result >= 0 || errno != EAGAIN)
+            return or_removed(result);
     }
 }
 
@@ -45,6 +56,10 @@ bool all_wait(std::span<const sembuf> operations) {
     return operations.size() <= kMostOperations &&
            std::ranges::none_of(operations,
                                 [](const sembuf &one) { return (one.sem_flg & IPC_NOWAIT) != 0; });
+}
+
+bool waits_for_zero(std::span<const sembuf> operations) {
+    return std::ranges::any_of(operations, [](const sembuf &one) { return one.sem_op == 0; });
 }
 
 } // namespace
@@ -85,12 +100,17 @@ int semtimedop(int set, sembuf *operations, std::size_t count, const timespec *t
         one.sem_flg = static_cast<short>(one.sem_flg | IPC_NOWAIT);
     timespec storage;
     const Deadline until = time ? Deadline::in_ns(ns_of(*time), storage) : Deadline();
-    return until_done(
-        *worker, until, [&] { return bare.semtimedop(set, at_once, count, nullptr); },
-        [&] {
-            const timespec left = left_until(until);
-            return bare.semtimedop(set, operations, count, time ? &left : nullptr);
-        });
+    const auto attempt = [&] { return bare.semtimedop(set, at_once, count, nullptr); };
+    const auto block = [&] {
+        const timespec left = left_until(until);
+        return bare.semtimedop(set, operations, count, time ? &left : nullptr);
+    };
+    if (!waits_for_zero({operations, count}))
+        return until_done(*worker, until, attempt, block);
+    const int result = attempt();
+    return result == 0 || errno != EAGAIN
+               ? result
+               : or_removed(elsewhere(*worker, CallEnds::by_another, block));
 }
 
 } // namespace sennit::libc

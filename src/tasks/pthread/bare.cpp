@@ -34,12 +34,26 @@ const char *name_here(const char *name) {
     return name;
 }
 
+// Before glibc 2.34, message queues and aio_suspend were in librt.
+bool librt_is_in_libc() {
+    return strverscmp(gnu_get_libc_version(), "2.34") >= 0;
+}
+
+// A plugin may have loaded librt for itself.
+void *in_librt(const char *name) {
+    void *const librt =
+        librt_is_in_libc() ? nullptr : dlopen("librt.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return librt ? dlsym(librt, name) : nullptr;
+}
+
 // libc comes before this library where only a library of the program needs OpenMP. Then the first
 // in the loader's order is libc's, or that of a tool in front of libc.
 void *first_of_others(const char *name) {
     void *found = first(name);
     if (!found || is_ours(found))
         found = made_of_older_calls(name);
+    if (!found)
+        found = in_librt(name);
     if (!found)
         fatal("the C library has no %s", name);
     return found;
@@ -80,6 +94,11 @@ void find_bare() {
 #define SENNIT_BARE(result, name, parameters, arguments) set_next(bare.name, #name);
     SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
 #undef SENNIT_BARE
+    // The one of the late ones that a signal handler may be the first to call.
+    if (librt_is_in_libc()) {
+        set_next(bare.aio_suspend, "aio_suspend");
+        set_next(bare.aio_suspend64, "aio_suspend64");
+    }
 }
 
 #define SENNIT_BARE(result, name, parameters, arguments) .name = find_##name,

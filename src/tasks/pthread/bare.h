@@ -90,6 +90,7 @@ namespace sennit::pthread {
       (a, b, c, d, e, f))                                                                          \
     X(int, epoll_wait, (int a, epoll_event *b, int c, int d), (a, b, c, d))                        \
     X(int, epoll_pwait, (int a, epoll_event *b, int c, int d, const sigset_t *e), (a, b, c, d, e)) \
+    X(int, tcdrain, (int a), (a))                                                                  \
     X(pid_t, wait, (int *a), (a))                                                                  \
     X(pid_t, waitpid, (pid_t a, int *b, int c), (a, b, c))                                         \
     X(pid_t, wait4, (pid_t a, int *b, int c, rusage *d), (a, b, c, d))                             \
@@ -115,6 +116,7 @@ namespace sennit::pthread {
 // The same, of those that few programs make. Each is found at its first call, which keeps the start
 // short. Older libcs have some in another library, or not at all: a program that makes the call has
 // it, and to look for a name in vain may ask an allocator for memory which is about to call us.
+// None may be called by a signal handler, but aio_suspend.
 #define SENNIT_BARE_LATE(X)                                                                        \
     X(ssize_t, preadv2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))           \
     X(ssize_t, preadv64v2, (int a, const iovec *b, int c, off_t d, int e), (a, b, c, d, e))        \
@@ -135,7 +137,6 @@ namespace sennit::pthread {
       (a, b, c, d, e, f))                                                                          \
     X(ssize_t, tee, (int a, int b, std::size_t c, unsigned d), (a, b, c, d))                       \
     X(ssize_t, vmsplice, (int a, const iovec *b, std::size_t c, unsigned d), (a, b, c, d))         \
-    X(int, tcdrain, (int a), (a))                                                                  \
     X(int, eventfd_read, (int a, eventfd_t *b), (a, b))                                            \
     X(int, eventfd_write, (int a, eventfd_t b), (a, b))                                            \
     X(int, recvmmsg, (int a, mmsghdr *b, unsigned c, int d, timespec *e), (a, b, c, d, e))         \

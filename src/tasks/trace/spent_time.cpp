@@ -130,7 +130,7 @@ struct Note {
     Note *next;
     Thread *thread;
     Told told;
-    std::atomic<bool> left; // release, when it is counted; acquire, before it is written again
+    std::atomic<bool> left; // release, when it is counted; acquire, by who takes it to write it
 };
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kNotes = kPage / sizeof(Note);
@@ -204,7 +204,6 @@ class Counter {
             if (Note *const note = told.by_worker ? free_note() : nullptr) {
                 note->thread = &t_thread;
                 note->told = told;
-                note->left.store(true, std::memory_order_relaxed);
                 return lock_.leave(*note, *this);
             }
             lock_.lock();
@@ -277,11 +276,12 @@ class Counter {
     }
 
   private:
-    // A note of the calling thread's that is not waiting.
+    // A note of the calling thread's that is not waiting. A signal handler that tells an event,
+    // too, may come to the same one: it is the first one's.
     static Note *free_note() {
         Notes &own = t_notes;
         Note *const note = own.first ? &own.first[own.next++ % kNotes] : nullptr;
-        return note && !note->left.load(std::memory_order_acquire) ? note : nullptr;
+        return note && !note->left.exchange(true, std::memory_order_acquire) ? note : nullptr;
     }
     void take_notes() SENNIT_REQUIRES(lock_) {
         Note *const page = free_notes_;
