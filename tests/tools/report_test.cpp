@@ -442,3 +442,41 @@ TEST_F(ReportFiles, SourcesMayLieInFoldersWithASpaceInTheirNames) {
     EXPECT_EQ(file.names[2], "main+0x2");
     EXPECT_EQ(file.names[3], "main task.c:7");
 }
+
+TEST(ReportCounters, AreSumsByFunctionAndQuotients) {
+    Job job{};
+    for (const int rank : {0, 1}) {
+        job.processes.push_back(make_process(rank, 2));
+        Process &process = job.processes.back();
+        process.file.names[16] = "solve";
+        process.file.names[32] = "copy";
+        process.tasks[1].entry = 16;
+        process.tasks[2].entry = 32;
+        run(process, 1, 0, 0, 0, 0, 600);
+        run(process, 2, 0, 0, 0, 600, 1000);
+        fill_gaps(process);
+    }
+    EXPECT_TRUE(counters_of(job, task_kinds(job)).rows.empty());
+    // The ranks name them in different orders, and one has one more.
+    const auto name = [&](std::size_t rank, std::vector<const char *> names) {
+        for (std::size_t i = 0; i < names.size(); ++i)
+            std::strcpy(job.processes[rank].file.header.counters[i], names[i]);
+    };
+    name(0, {"instructions", "cycles", "cache-misses"});
+    name(1, {"cycles", "instructions"});
+    job.processes[0].counted = {{5, 1}, {1000, 400, 3}, {100, 200, 7}};
+    job.processes[1].counted = {{}, {100, 1000}, {200, 100}};
+    job.processes[1].counted_outside = {0, 9};
+    const Counters found = counters_of(job, task_kinds(job));
+    EXPECT_EQ(found.names, (std::vector<std::string>{"instructions", "cycles", "cache-misses"}));
+    ASSERT_EQ(found.rows.size(), 4u);
+    EXPECT_EQ(found.rows[0].name, "solve");
+    EXPECT_EQ(found.rows[0].tasks, 2u);
+    EXPECT_EQ(found.rows[0].values, (std::vector<std::uint64_t>{2000, 500, 3}));
+    EXPECT_DOUBLE_EQ(*found.instructions_a_cycle(found.rows[0]), 4);
+    EXPECT_DOUBLE_EQ(*found.cache_misses(found.rows[0]), 1.5);
+    EXPECT_FALSE(found.branch_misses(found.rows[0]));
+    EXPECT_EQ(found.rows[1].values, (std::vector<std::uint64_t>{200, 400, 7}));
+    EXPECT_EQ(found.rows[2].values, (std::vector<std::uint64_t>{5, 1, 0}));
+    EXPECT_EQ(found.rows[3].values, (std::vector<std::uint64_t>{9, 0, 0}));
+}

@@ -478,3 +478,36 @@ TEST_F(TraceReader, ARequestIsNotThatOfAnotherThreadsCall) {
     EXPECT_EQ(post.bound, 1u);
     EXPECT_EQ(post.wait, kNone);
 }
+
+TEST_F(TraceReader, WhatIsCountedBelongsToWhatTheThreadDidBefore) {
+    MadeTrace trace;
+    std::strcpy(trace.header().counters[0], "cycles");
+    const std::size_t chunk = trace.add_chunk(0, 0);
+    const std::size_t other = trace.add_chunk(1, 1);
+    const Word first = 111;
+    const Word second = 222;
+    const Word third = 333; // fibers
+    trace.add(chunk, 2000, Kind::create, {1, 0, 4096});
+    trace.add(chunk, 2000, Kind::create, {2, 0, 4096});
+    trace.add(chunk, 2090, Kind::counted, {1, 0, 0, 0}); // in the program
+    trace.add(chunk, 2100, Kind::fiber_switch, {first, second});
+    trace.add(chunk, 2190, Kind::counted, {2, 0, 0, 0}); // in the runtime
+    trace.add(chunk, 2200, Kind::start, {1, 4096});
+    trace.add(chunk, 2290, Kind::counted, {10, 0, 0, 0}); // in the task, which is suspended
+    trace.add(chunk, 2300, Kind::fiber_switch, {second, first});
+    trace.add(chunk, 2390, Kind::counted, {4, 0, 0, 0});
+    trace.add(chunk, 2400, Kind::start, {2, 4096}); // another task on the same thread
+    trace.add(chunk, 2490, Kind::counted, {100, 0, 0, 0});
+    trace.add(chunk, 2500, Kind::end, {2});
+    trace.add(other, 2600, Kind::wait_begin, {0, static_cast<Word>(WaitReason::barrier)});
+    trace.add(other, 2700, Kind::fiber_switch, {third, second}); // the first task goes on elsewhere
+    trace.add(other, 2700, Kind::start, {1, 4096});
+    trace.add(other, 2790, Kind::counted, {30, 0, 0, 0});
+    trace.add(other, 2800, Kind::end, {1});
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    ASSERT_EQ(process.counted.size(), 3u);
+    EXPECT_EQ(process.counted[0][0], 5u);
+    EXPECT_EQ(process.counted[1][0], 40u);
+    EXPECT_EQ(process.counted[2][0], 100u);
+    EXPECT_EQ(process.counted_outside[0], 2u);
+}

@@ -530,8 +530,8 @@ std::vector<CoreShares> core_shares(const Job &job) {
 Findings::Findings(const Job &job)
     : window(window_of_tasks(job)), efficiencies(efficiencies_of(job, window)),
       path(critical_path(job)), waits(who_waited(job, window)), kinds(task_kinds(job)),
-      policy(policy_work(job)), cores(core_shares(job)), objects(objects_of(job)),
-      moved(moved_calls(job)) {
+      counters(counters_of(job, kinds)), policy(policy_work(job)),
+      cores(core_shares(job)), objects(objects_of(job)), moved(moved_calls(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));
     balance = balance_of(job, shares);

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sennit::report {
@@ -225,6 +227,24 @@ struct Objects {
 };
 Objects objects_of(const Job &job);
 
+// What was counted of tasks of a function, of the program outside of tasks, and of the runtime.
+struct Counted {
+    std::string name;
+    std::uint64_t tasks = 0; // 0: these are none
+    std::vector<std::uint64_t> values;
+};
+struct Counters {
+    std::vector<std::string> names;
+    std::vector<Counted> rows; // tasks as in task_kinds(), then the other two
+    std::uint64_t value(const Counted &row, std::string_view name) const; // 0: it is not there
+    // Instructions a cycle, and misses of caches and branches in 1000 instructions.
+    std::optional<double> instructions_a_cycle(const Counted &row) const;
+    std::optional<double> cache_misses(const Counted &row) const;
+    std::optional<double> branch_misses(const Counted &row) const;
+};
+// Of all ranks, in the whole trace. No rows if nothing was counted.
+Counters counters_of(const Job &job, const std::vector<TaskKind> &kinds);
+
 // All of it: a run is analysed once, however many tables and pages are made of it.
 struct Findings {
     Findings() = default;
@@ -238,6 +258,7 @@ struct Findings {
     CriticalPath path;
     std::vector<Waited> waits;
     std::vector<TaskKind> kinds;
+    Counters counters;
     PolicyWork policy;
     std::vector<CoreShares> cores;
     Balance balance;

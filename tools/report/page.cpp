@@ -289,6 +289,23 @@ json kinds_json(const Findings &found) {
     return kinds;
 }
 
+json counters_json(const Counters &counters) {
+    constexpr std::size_t kMost = 40;
+    const auto quotient = [](const std::optional<double> &value) {
+        return value ? json(*value) : json();
+    };
+    json rows = json::array();
+    for (const Counted &row : counters.rows)
+        if (rows.size() < kMost || row.tasks == 0)
+            rows.push_back({{"name", row.name},
+                            {"tasks", row.tasks},
+                            {"values", row.values},
+                            {"ipc", quotient(counters.instructions_a_cycle(row))},
+                            {"cache_misses", quotient(counters.cache_misses(row))},
+                            {"branch_misses", quotient(counters.branch_misses(row))}});
+    return {{"names", counters.names}, {"rows", std::move(rows)}};
+}
+
 json moved_json(const Findings &found) {
     constexpr std::size_t kMost = 40;
     json moved = json::array();
@@ -436,6 +453,7 @@ json numbers_json(const Titled &run) {
             {"policy_ns", found.policy.spent},
             {"waits", waits_json(found)},
             {"kinds", kinds_json(found)},
+            {"counters", counters_json(found.counters)},
             {"moved", moved_json(found)},
             {"balance", balance_json(found.balance)},
             {"objects", objects_json(job, found.objects)},

@@ -161,6 +161,53 @@ void print_kinds(const std::vector<TaskKind> &kinds, std::FILE *to) {
     table.print(to);
 }
 
+// "12345", "12.3 M": what was counted.
+std::string count_text(std::uint64_t count) {
+    const double value = static_cast<double>(count);
+    if (count < 100'000)
+        return std::to_string(count);
+    return count < 100'000'000 ? fmt::format("{:.2f} M", value / 1e6)
+                               : fmt::format("{:.2f} G", value / 1e9);
+}
+
+// Only where something was counted.
+void print_counters(const Counters &counters, std::FILE *to) {
+    if (counters.rows.empty())
+        return;
+    fmt::print(to, "Counters (IPC: instructions a cycle; misses: in 1000 instructions)\n");
+    const auto any = [&](auto quotient) {
+        return std::ranges::any_of(counters.rows, [&](const Counted &row) {
+            return (counters.*quotient)(row).has_value();
+        });
+    };
+    std::vector<std::string> columns{"function", "tasks"};
+    columns.insert(columns.end(), counters.names.begin(), counters.names.end());
+    std::vector<std::optional<double> (Counters::*)(const Counted &) const> quotients;
+    for (const auto &[name, quotient] : {std::pair("IPC", &Counters::instructions_a_cycle),
+                                         std::pair("cache misses", &Counters::cache_misses),
+                                         std::pair("branch misses", &Counters::branch_misses)})
+        if (any(quotient)) {
+            columns.emplace_back(name);
+            quotients.push_back(quotient);
+        }
+    Table table(columns);
+    for (std::size_t i = 0; i < counters.rows.size(); ++i) {
+        const Counted &counted = counters.rows[i];
+        if (i >= kMostRows && counted.tasks > 0)
+            continue;
+        std::vector<std::string> row{counted.name,
+                                     counted.tasks ? std::to_string(counted.tasks) : "-"};
+        for (const std::uint64_t value : counted.values)
+            row.push_back(count_text(value));
+        for (const auto quotient : quotients) {
+            const std::optional<double> value = (counters.*quotient)(counted);
+            row.push_back(value ? fmt::format("{:.2f}", *value) : "-");
+        }
+        table.add(row);
+    }
+    table.print(to);
+}
+
 // Only where ranks shared their cores.
 void print_cores(const Job &job, const Findings &found, std::FILE *to) {
     if (found.cores.empty())
@@ -394,6 +441,7 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
     print_policy(found, to);
     print_path(job, found, to);
     print_kinds(found.kinds, to);
+    print_counters(found.counters, to);
     print_moved(found.moved, to);
     print_waits(job, found.waits, to);
     print_hints(found, to);

@@ -173,6 +173,8 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
             word = fmt::format("--trace={}", default_trace);
         else if (word == "--virtual")
             word = fmt::format("--virtual={}", virtual_processes);
+        else if (word == "--counters")
+            word = "--counters=on";
         line.options.push_back(word);
         const bool is_whole = has_value || word.find('=') != std::string::npos;
         if (!is_whole && option->get_items_expected_min() > 0 && at + 1 < words.size())
@@ -325,6 +327,9 @@ void RunOptions::add_options_to(CLI::App &command) {
         fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: into {}. Look "
                     "at it with sennit report",
                     default_trace));
+    add(command, of_looking, "--counters", counters_, "NAME,...",
+        "also record what processors count (SENNIT_COUNTERS); --counters alone: instructions, "
+        "cycles and cache misses");
     add(command, of_looking, "--talp", talp_, "",
         "count how the threads spend their time (SENNIT_TALP): for sennit top, and for DLB's TALP "
         "calls");
@@ -395,7 +400,8 @@ JobSpec RunOptions::apart(std::vector<std::string> words,
     command.add_option("-n,--ranks", own.ranks_);
     own.add_options_to(command);
     CommandLine line = parsed(command, std::move(words));
-    for (const char *name : {"--trace", "--talp", "--pool", "--virtual", "--dry-run", "--verbose"})
+    for (const char *name :
+         {"--trace", "--counters", "--talp", "--pool", "--virtual", "--dry-run", "--verbose"})
         if (command.count(name) > 0)
             fail("{} behind ':' is for all programs: write it in front of the first", name);
     if (line.program.empty())
@@ -457,6 +463,12 @@ JobSpec RunOptions::make(const CommandLine &line) const {
         result.bind = parse_bind(bind_);
     if (!trace_.empty())
         result.trace = std::filesystem::absolute(trace_).string();
+    if (!counters_.empty()) {
+        if (!result.trace && text_of(std::getenv("SENNIT_TRACE")).empty())
+            fail("--counters goes with --trace: what is counted is recorded there");
+        result.settings.push_back({"SENNIT_COUNTERS", counters_});
+        setenv("SENNIT_COUNTERS", counters_.c_str(), 1); // for all programs
+    }
     result.talp = talp_;
     set_pool(result);
     result.as_virtual = !virtual_.empty();

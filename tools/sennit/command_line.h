@@ -56,7 +56,7 @@ class RunOptions {
     JobSpec apart(std::vector<std::string> words, const std::vector<LauncherWord> &common) const;
     static JobSpec other(const std::vector<std::string> &words);
 
-    std::string ranks_, threads_, split_, policy_, trace_, bind_, mpi_ = "auto";
+    std::string ranks_, threads_, split_, policy_, trace_, counters_, bind_, mpi_ = "auto";
     std::string pool_, share_, priority_;
     std::string virtual_;
     bool apart_ = false, one_world_ = false, worlds_ = false, dry_run_ = false, verbose_ = false;

@@ -231,6 +231,8 @@ class Replay {
         case Kind::offer:
             process_.offers.push_back({event[0], number_, high(event[1]), low(event[1])});
             return;
+        case Kind::counted:
+            return count(event);
         case Kind::none:
         case Kind::count:
             return;
@@ -400,6 +402,15 @@ class Replay {
         default:
             return;
         }
+    }
+
+    // Of what the thread did until now, since it was counted last.
+    void count(const Event &event) {
+        process_.counted.resize(process_.tasks.size());
+        Counts &sum =
+            state() == State::outside ? process_.counted_outside : process_.counted[current()];
+        for (std::size_t i = 0; i < sum.size(); ++i)
+            sum[i] += event[i];
     }
 
     void balanced(const Event &event, Ns now) {

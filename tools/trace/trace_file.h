@@ -6,6 +6,7 @@
 
 #include "tasks/trace/format.h"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -315,6 +316,9 @@ struct ThreadModel {
     std::vector<Ns> idle; // when it found nothing to do
 };
 
+// For each name in the header.
+using Counts = std::array<std::uint64_t, kMostCounters>;
+
 struct Process {
     TraceFile file;
     int rank; // in the job; when it does not know, its place among the files
@@ -335,6 +339,8 @@ struct Process {
     std::vector<MovedCall> moved;
     std::vector<PriorityChange> priorities;
     std::vector<ReadyChange> ready; // by time
+    std::vector<Counts> counted;    // by task, [0] in the program; empty if nothing was counted
+    Counts counted_outside{};       // in the runtime
     std::uint32_t suspended_peak = 0;
     std::uint64_t policy_passes = 0; // in which all priorities were reconsidered
     Ns policy_ns = 0;                // that they took

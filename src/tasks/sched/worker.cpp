@@ -10,6 +10,7 @@
 #include "tasks/sched/client.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
+#include "tasks/trace/counters.h"
 #include "tasks/trace/spent_time.h"
 
 #include <algorithm>
@@ -428,6 +429,7 @@ void Worker::adopt_thread(std::size_t stack_size, void **exceptions) {
 
 void Worker::forget_thread() {
     trace::count_out();
+    trace::close_counters();
     t_self_ = nullptr;
 }
 

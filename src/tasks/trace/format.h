@@ -27,6 +27,7 @@ inline constexpr std::size_t kChunkBytes = 128 * 1024;
 inline constexpr std::uint32_t kEventChunk = 0x4e455645; // "EVEN"
 inline constexpr std::uint32_t kTableChunk = 0x4c424154; // "TABL"
 inline constexpr std::size_t kMostMeetings = 4;
+inline constexpr int kMostCounters = 4;
 
 // One row each: name, words of a record.
 //   word 0: time << 8 | kind; word 1, 2, ...: the arguments in this order
@@ -63,7 +64,8 @@ inline constexpr std::size_t kMostMeetings = 4;
                           pair(the promised one, ranks << 1 | declined), ns, strategy's name */    \
     X(moved, 7)        /* task, call's name, its place in the code, pair(MovedHow, together),      \
                           ticks from its start to the wait, ticks of the wait, until now */        \
-    X(offer, 3)        /* a parallel region's number, pair(offered, taken): of the thread's part */
+    X(offer, 3)   /* a parallel region's number, pair(offered, taken): of the thread's part */     \
+    X(counted, 5) /* since the thread's last one: a number for each name in the header */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,
@@ -173,6 +175,7 @@ struct Header {
     char program[256];
     char policy[32];
     char generator[32];
+    char counters[kMostCounters][24]; // what is counted; empty: no more
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 

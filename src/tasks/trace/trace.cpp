@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/rank.h"
 #include "base/spin.h"
+#include "tasks/trace/counters.h"
 #include "tasks/trace/spent_time.h"
 #include "tasks/trace/trace_output.h"
 
@@ -49,6 +50,8 @@ struct Cursor {
 };
 SENNIT_TLS Cursor t_cursor{};
 
+bool g_aside = false;    // an event means more than its record: spent_time.h, counters.h
+bool g_counters = false; // are in the file
 int (*g_row_of_thread)() = nullptr;
 std::atomic<bool> g_over{false}; // the process exits: no more chunks
 alignas(kCacheLine) std::atomic<std::uint64_t> g_next_id{1};
@@ -171,17 +174,44 @@ void end_tracing() {
     g_over.store(true, std::memory_order_relaxed);
 }
 
+// Does the thread do something else from now on?
+constexpr bool is_turn(Kind kind) {
+    return kind == Kind::start || kind == Kind::end || kind == Kind::wait_begin ||
+           kind == Kind::wait_end || kind == Kind::part_begin || kind == Kind::part_end ||
+           kind == Kind::fiber_switch;
+}
+
+// What the thread has counted belongs to what it did so far, so it comes first. Once the thread has
+// a chunk, the file is there, and says which counters there are.
+void record_counters() {
+    const Chunk *const chunk = t_cursor.chunk;
+    Word counted[kMostCounters];
+    if (!chunk || chunk->header.row < 0 || !read_counters(counted))
+        return;
+    static_assert(kMostCounters == 4);
+    if ((counted[0] | counted[1] | counted[2] | counted[3]) != 0)
+        record(Kind::counted, counted[0], counted[1], counted[2], counted[3]);
+}
+
+SENNIT_COLD void do_aside(Kind kind, Word a, Word b, Word c) {
+    if (g_counts)
+        count(kind, a, b, c);
+    if (g_counters && is_turn(kind))
+        record_counters();
+}
+
 } // namespace
 
 void begin_to_count() {
     count_time([] { return g_row_of_thread ? g_row_of_thread() : -1; });
-    g_on = true;
+    g_on = g_aside = true;
 }
 
 void setup() {
     // DLB's own switch, for programs that are started as under DLB: "--lewi --talp".
     if (config().talp == Talp::on || dlb_wants_talp(trusted_environment("DLB_ARGS")))
         begin_to_count();
+    const bool counters = ask_for_counters();
     if (!*config().trace)
         return;
     if (!choose_folder(config().trace)) {
@@ -190,6 +220,8 @@ void setup() {
         return;
     }
     g_on = g_records = true;
+    g_counters = counters;
+    g_aside |= counters;
     std::atexit(end_tracing);
 }
 
@@ -203,8 +235,8 @@ std::uint64_t next_id() {
 }
 
 void record(Kind kind, Word a, Word b, Word c, Word d, Word e, Word f, Word g) {
-    if (g_counts)
-        count(kind, a, b, c);
+    if (g_aside)
+        do_aside(kind, a, b, c);
     if (!g_records)
         return;
     Cursor &cursor = t_cursor;
@@ -288,6 +320,7 @@ void after_fork_in_child() {
     if (!g_records)
         return;
     forget_file();
+    forget_counters();
     g_names.forget();
     g_next_id.store(1, std::memory_order_relaxed);
     g_next_thread.store(0, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include "base/rank.h"
 #include "base/small_file.h"
 #include "base/spin.h"
+#include "tasks/trace/counters.h"
 #include "tasks/trace/json_file.h"
 
 #include <atomic>
@@ -113,6 +114,7 @@ void fill_header(Header &header) SENNIT_REQUIRES(g_output.lock) {
     std::snprintf(header.policy, sizeof header.policy, "%.*s", static_cast<int>(policy.size()),
                   policy.data());
     std::snprintf(header.generator, sizeof header.generator, "sennit");
+    choose_counters(header);
     std::memcpy(header.magic, kMagic, sizeof kMagic);
 }
 

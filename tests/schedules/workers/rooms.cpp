@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "tasks/sched/sharing.h"
+#include "tasks/trace/counters.h"
 #include "tasks/trace/spent_time.h"
 #include "tasks/trace/trace.h"
 
@@ -100,6 +101,7 @@ bool trace::g_on = false;
 void trace::record(Kind, Word, Word, Word, Word, Word, Word, Word) {}
 void trace::polled(std::uint64_t, int) {}
 void trace::count_out() {}
+void trace::close_counters() {}
 const Config &config() {
     static const Config with_defaults{};
     return with_defaults;

@@ -59,6 +59,10 @@ function tables() {
   $("kinds").innerHTML = runs.map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
     "<table><tr><th>function</th><th>count</th><th>in-task</th><th>overhead</th><th>at once</th><th>ready before start</th><th>priority</th></tr>" +
     run.kinds.slice(0, 10).map(kind => cells([[kind.name + (kind.sends ? " · sends" : "") + (kind.receives ? " · receives" : "")], [kind.count], [time(NS, kind.running)], [share(kind.overhead, kind.running + kind.overhead)], [share(kind.at_once, kind.count)], [time(NS, kind.waited / kind.count)], [kind.low === kind.high ? kind.low : kind.low + "–" + kind.high]])).join("") + "</table>").join("");
+  $("counting").hidden = !runs.some(run => run.counters.rows.length);
+  $("counters").innerHTML = runs.filter(run => run.counters.rows.length).map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
+    `<table><tr><th>function</th><th>tasks</th>${run.counters.names.map(name => `<th>${escapeText(name)}</th>`).join("")}<th>IPC</th><th>cache misses</th><th>branch misses</th></tr>` +
+    run.counters.rows.filter((row, i) => i < 10 || !row.tasks).map(row => cells([[row.name], [row.tasks || "–"], ...row.values.map(value => [value.toLocaleString("en")]), ...[row.ipc, row.cache_misses, row.branch_misses].map(value => [value === null ? "–" : value.toFixed(2)])])).join("") + "</table>").join("");
   $("apart").hidden = !runs.some(run => run.moved.length);
   $("movedcalls").innerHTML = runs.filter(run => run.moved.length).map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
     "<table><tr><th>call</th><th class=text>at</th><th class=text>how</th><th>times</th><th>until the wait</th><th>waited</th><th>hidden</th></tr>" +
