@@ -87,6 +87,54 @@ TEST(ReportHints, TasksThatTheirMakerRuns) {
     EXPECT_EQ(hints_of(process).find("at once"), std::string::npos);
 }
 
+TEST(ReportHints, CreatorsWhoseWindowIsFull) {
+    // The first thread makes and runs all; the other one has nothing.
+    constexpr std::uint32_t kTasks = 200;
+    Process process = make_process(0, kTasks);
+    for (std::uint32_t t = 1; t <= kTasks; ++t) {
+        process.tasks[t].entry = kFunction;
+        const Ns at = 5 * (t - 1);
+        run(process, t, 0, at, at, at, at + 5);
+    }
+    fill_gaps(process);
+    for (const std::uint32_t thread : {0u, 1u})
+        process.parts.push_back({0, 1000, 1, kFunction, thread, 2});
+    process.windows = 4; // of at least 12 looks
+    EXPECT_TRUE(hints_of(process).starts_with("4 times a thread that made tasks let others go"));
+    process.windows = 3;
+    EXPECT_EQ(hints_of(process).find("let others go"), std::string::npos);
+    // While the other thread has work, nothing is lost.
+    process.windows = 12;
+    process.threads[1].intervals = {{0, 1000, State::program, 0}};
+    EXPECT_EQ(hints_of(process), "");
+}
+
+TEST(ReportHints, StacksThatWereRefused) {
+    Process process = tasks_with_gaps(1);
+    process.refusals = 7;
+    process.refused_bytes = 8 << 20;
+    process.stacks_in_use = 31000;
+    EXPECT_EQ(hints_of(process),
+              "7 times there was no memory for another stack of 8389 KB (first with 31000 in use): "
+              "tasks ran on top of waiting ones; lower OMP_STACKSIZE, or raise 'ulimit -v' or "
+              "vm.max_map_count\n");
+}
+
+TEST(ReportHints, PollsInVainWhileTasksAreReady) {
+    // 10 of each 20 is not in tasks; a thread polls in these gaps.
+    Process process = tasks_with_gaps(10);
+    process.polls.push_back({0, 1000, 400, 0, 100, 25});
+    EXPECT_NE(hints_of(process).find("% of the threads' time goes to polls that find no message"),
+              std::string::npos);
+    process.polls[0].completions = 100; // each has found one
+    EXPECT_EQ(hints_of(process).find("polls"), std::string::npos);
+    process.polls[0].completions = 25;
+    for (std::uint32_t t = 1; t < process.tasks.size(); ++t) // no task is ready meanwhile
+        process.tasks[t].ready = process.tasks[t].started;
+    process.ready.clear();
+    EXPECT_EQ(hints_of(process).find("polls"), std::string::npos);
+}
+
 TEST(ReportHints, CallsOutsideOfTasks) {
     Process process = make_process(0, 1);
     run(process, 1, 1, 0, 0, 0, 1000);

@@ -461,6 +461,25 @@ PolicyWork policy_work(const Job &job) {
     return work;
 }
 
+Shortages shortages_of(const Job &job) {
+    Shortages all;
+    for (const Process &process : job.processes) {
+        all.created += static_cast<std::uint64_t>(std::ranges::count_if(
+            process.tasks, [](const Task &task) { return task.created != kNever; }));
+        all.windows += process.windows;
+        if (all.refusals == 0 && process.refusals > 0) {
+            all.refused_bytes = process.refused_bytes;
+            all.stacks_in_use = process.stacks_in_use;
+        }
+        all.refusals += process.refusals;
+        for (const Polled &polled : process.polls) {
+            all.polls += polled.runs;
+            all.completions += polled.completions;
+        }
+    }
+    return all;
+}
+
 std::vector<MovedKind> moved_calls(const Job &job) {
     std::map<std::tuple<std::string, std::string, MovedHow>, MovedKind> sums;
     for (const Process &process : job.processes)
@@ -530,7 +549,7 @@ std::vector<CoreShares> core_shares(const Job &job) {
 Findings::Findings(const Job &job)
     : window(window_of_tasks(job)), efficiencies(efficiencies_of(job, window)),
       path(critical_path(job)), waits(who_waited(job, window)), kinds(task_kinds(job)),
-      counters(counters_of(job, kinds)), policy(policy_work(job)),
+      counters(counters_of(job, kinds)), policy(policy_work(job)), shortages(shortages_of(job)),
       cores(core_shares(job)), objects(objects_of(job)), moved(moved_calls(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));

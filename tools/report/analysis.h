@@ -106,6 +106,16 @@ struct PolicyWork {
 };
 PolicyWork policy_work(const Job &job);
 
+// What creators of tasks and threads had to do without: all ranks together.
+struct Shortages {
+    std::uint64_t created = 0;  // tasks
+    std::uint64_t windows = 0;  // creations that let other tasks go first: too many were unfinished
+    std::uint64_t refusals = 0; // of stacks; of the first one its bytes, and how many were in use
+    std::uint64_t refused_bytes = 0, stacks_in_use = 0;
+    std::uint64_t polls = 0, completions = 0; // rounds of polling, and what they found
+};
+Shortages shortages_of(const Job &job);
+
 // Each process's node, numbered from 0 in the order of their first ranks. Cores of two nodes may
 // have the same number, and processes, too.
 std::vector<std::uint32_t> nodes_of(const Job &job);
@@ -260,6 +270,7 @@ struct Findings {
     std::vector<TaskKind> kinds;
     Counters counters;
     PolicyWork policy;
+    Shortages shortages;
     std::vector<CoreShares> cores;
     Balance balance;
     Objects objects;

@@ -18,6 +18,8 @@ namespace {
 
 constexpr double kWorthAHint = 0.05; // of the threads' time
 constexpr std::size_t kMostHints = 3;
+// A maker of tasks looks once in so many of them, at most, whether too many are unfinished.
+constexpr std::uint64_t kTasksALook = 16;
 // Bytes of traces. 27 MB took 0.6 s and 241 MB of memory: some nine times the files.
 constexpr std::uintmax_t kReadAtOnce = 16 << 20;
 
@@ -41,6 +43,9 @@ class Hints {
             return {};
         small_tasks();
         tasks_at_once();
+        full_window();
+        refused_stacks();
+        polling();
         calls_outside_of_tasks();
         uneven_ranks();
         uneven_regions();
@@ -59,7 +64,7 @@ class Hints {
     // A hint that costs this much of the threads' time.
     template <class Text>
     void add(double cost, Text text) {
-        if (cost / whole_ >= kWorthAHint)
+        if (cost >= kWorthAHint * whole_)
             list_.push_back({cost / whole_, text()});
     }
 
@@ -101,6 +106,46 @@ class Hints {
                                 static_cast<double>(kind.count)),
                         kind.name);
                 });
+    }
+
+    // The thread that makes tasks runs some in between, and others have none meanwhile.
+    void full_window() {
+        const Shortages &all = found_.shortages;
+        if (all.windows > 0 && 4 * all.windows * kTasksALook >= all.created)
+            add(static_cast<double>(spent_.imbalance), [&] {
+                return fmt::format("{} times a thread that made tasks let others go first, as too "
+                                   "many were unfinished, while threads had no work; raise "
+                                   "SENNIT_WINDOW",
+                                   all.windows);
+            });
+    }
+
+    // What it costs is not known: tasks that could go on wait for those on top of them.
+    void refused_stacks() {
+        const Shortages &all = found_.shortages;
+        if (all.refusals > 0)
+            add(kWorthAHint * whole_, [&] {
+                return fmt::format("{} times there was no memory for another stack of {} (first "
+                                   "with {} in use): tasks ran on top of waiting ones; lower "
+                                   "OMP_STACKSIZE, or raise 'ulimit -v' or vm.max_map_count",
+                                   all.refusals, bytes_text(all.refused_bytes), all.stacks_in_use);
+            });
+    }
+
+    // While nothing else is there to do, polling costs nothing.
+    void polling() {
+        const Shortages &all = found_.shortages;
+        if (all.polls <= all.completions)
+            return;
+        const double vain =
+            static_cast<double>(all.polls - all.completions) / static_cast<double>(all.polls);
+        const double cost = vain * static_cast<double>(found_.all().progress_overhead);
+        add(cost, [&] {
+            return fmt::format("{} of the threads' time goes to polls that find no message, while "
+                               "tasks are ready; raise SENNIT_POLL_US, or have fewer messages "
+                               "under way at once",
+                               percent(cost / whole_));
+        });
     }
 
     // Only in programs with tasks: in others the thread has nothing else to do.

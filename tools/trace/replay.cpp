@@ -212,6 +212,8 @@ class Replay {
         case Kind::polled:
         case Kind::priority:
         case Kind::policy_pass:
+        case Kind::window:
+        case Kind::refused:
             return note(event, now);
         case Kind::object:
             process_.objects.push_back({event[0], high(event[1]), low(event[1]), high(event[2]),
@@ -398,6 +400,15 @@ class Replay {
         case Kind::policy_pass:
             ++process_.policy_passes;
             process_.policy_ns += file_.ticks_to_ns(event[0]);
+            return;
+        case Kind::window:
+            ++process_.windows;
+            return;
+        case Kind::refused:
+            if (process_.refusals++ == 0) {
+                process_.refused_bytes = event[0];
+                process_.stacks_in_use = event[1];
+            }
             return;
         default:
             return;

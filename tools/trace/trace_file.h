@@ -342,9 +342,12 @@ struct Process {
     std::vector<Counts> counted;    // by task, [0] in the program; empty if nothing was counted
     Counts counted_outside{};       // in the runtime
     std::uint32_t suspended_peak = 0;
-    std::uint64_t policy_passes = 0; // in which all priorities were reconsidered
-    Ns policy_ns = 0;                // that they took
-    std::uint64_t strange = 0;       // events that fit no story: ignored
+    std::uint64_t windows = 0;  // times that a creator of tasks let others go first
+    std::uint64_t refusals = 0; // of stacks
+    std::uint64_t refused_bytes = 0, stacks_in_use = 0; // at the first one
+    std::uint64_t policy_passes = 0;                    // in which all priorities were reconsidered
+    Ns policy_ns = 0;                                   // that they took
+    std::uint64_t strange = 0;                          // events that fit no story: ignored
     std::string name(std::uint32_t task) const { return file.name_of(tasks[task].entry); }
     // When what the call stands for was over, ...
     Ns over(const Call &call) const;

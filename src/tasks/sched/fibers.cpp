@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "tasks/fiber/stack.h"
 #include "tasks/sched/processors.h"
+#include "tasks/trace/trace.h"
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +19,7 @@ namespace sennit::sched {
 Fiber *Fibers::make() {
     const fiber::Stack stack = fiber::map_stack();
     if (!stack) {
+        trace::refused_stack(fiber::stack_size(), fiber::live_stacks());
         static std::atomic<bool> said{false};
         if (!said.exchange(true, std::memory_order_relaxed))
             warn("no memory for another task stack (%zu bytes; %llu in use): from now on a task "

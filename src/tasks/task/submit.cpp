@@ -86,8 +86,10 @@ bool beyond_window(sched::Slot &slot) {
 }
 
 static void wait_for_window(sched::Worker &worker) {
-    if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+    if (SENNIT_UNLIKELY(beyond_window(*worker.slot))) {
+        trace::window();
         worker.yield();
+    }
 }
 
 // Under all policies except `steal` a new task waits for its turn. A creator that is far enough

@@ -65,7 +65,9 @@ inline constexpr int kMostCounters = 4;
     X(moved, 7)        /* task, call's name, its place in the code, pair(MovedHow, together),      \
                           ticks from its start to the wait, ticks of the wait, until now */        \
     X(offer, 3)   /* a parallel region's number, pair(offered, taken): of the thread's part */     \
-    X(counted, 5) /* since the thread's last one: a number for each name in the header */
+    X(counted, 5) /* since the thread's last one: a number for each name in the header */          \
+    X(window, 1)  /* too many tasks are unfinished: the creator lets others go first */            \
+    X(refused, 3) /* bytes of a stack that could not be had, stacks in use */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,

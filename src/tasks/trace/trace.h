@@ -104,6 +104,14 @@ inline void policy_pass(std::uint64_t ticks) {
     if (on())
         record(Kind::policy_pass, ticks);
 }
+inline void window() {
+    if (on())
+        record(Kind::window);
+}
+inline void refused_stack(std::uint64_t bytes, std::uint64_t in_use) {
+    if (on())
+        record(Kind::refused, bytes, in_use);
+}
 inline void idle() {
     if (on())
         record(Kind::idle);
