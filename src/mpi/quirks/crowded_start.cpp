@@ -57,8 +57,7 @@ struct Spin {
 };
 constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec")));
 constinit thread_local int t_timer __attribute__((tls_model("initial-exec"))) = -1;
-// By the clock, once after each nap: a virtual rank that spins on need not do so until the next
-// tick.
+// By the clock, once after each nap: a thread that spins on need not do so until the next tick.
 constinit thread_local int t_again __attribute__((tls_model("initial-exec"))) = -1;
 
 void set(int timer, std::int64_t first_ns, std::int64_t period_ns) {
@@ -159,14 +158,13 @@ CrowdedStart::~CrowdedStart() {
 #else
 
 CrowdedStart::CrowdedStart() {
-    const int ranks = crowd();
+    const int ranks = is_virtual_rank() ? crowd() : 0;
     const void *const of_mpi = ranks > 0 ? dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") : nullptr;
     if (!of_mpi || !listen())
         return;
     t_spin.mpi = object_of(of_mpi);
     t_spin.nap_ns = nap_ns(ranks);
-    if (is_virtual_rank())
-        t_again = make_timer(CLOCK_MONOTONIC);
+    t_again = make_timer(CLOCK_MONOTONIC);
     t_timer = make_timer(CLOCK_THREAD_CPUTIME_ID);
     if (t_timer < 0) {
         end(t_again);

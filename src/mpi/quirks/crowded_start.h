@@ -7,13 +7,14 @@
 // longer the more ranks there are.
 //
 // MPICH spins on a word, without any call. This takes the time of ranks that work. Virtual ranks
-// also share the kernel's lock of their address space. A rank that has waited for this lock is
+// share the kernel's lock of their address space, too. A rank that has waited for this lock is
 // woken, and then waits behind all that spin. So each mapping took a time slice of each rank:
 // MPI_Finalize of 128 ranks on two cores 7 s instead of 1. So a signal comes with each tick of the
 // thread's processor time. A thread that two ticks find at the same place, with the same stack
-// pointer, spins: it sleeps for a while, in the signal's handler. When a virtual rank has slept,
-// another signal comes soon, by the clock, which finds it there again or not. Processes have no
-// such signal: it may interrupt a call that the kernel does not resume, such as poll.
+// pointer, spins: it sleeps for a while, in the signal's handler. When it has slept, another signal
+// comes soon, by the clock, which finds it there again or not. That signal may interrupt a system
+// call, as the ticks may: with SA_RESTART the kernel resumes reads, writes and locks. Processes end
+// sooner without all this, and are left alone.
 #pragma once
 
 namespace sennit::mpi {

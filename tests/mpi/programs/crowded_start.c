@@ -2,8 +2,6 @@
  * build_once: if="loader and not sanitized" -D_DEFAULT_SOURCE -fPIE -pie
  * once: mpi.{program}.{mpi}.{case} case=plain|own labels=mpi,virtual pass='^started\n$'
  *     run='{on_one_core} {sennit} run --virtual --mpi {mpi} --threads 1 -n 16 {exe}' -- {case}
- * once: mpi.{program}.{mpi}.processes labels=mpi pass='^started\n$'
- *     run='{on_one_core} {sennit} run --mpi {mpi} --threads 1 -n 8 {exe}'
  * once: mpi.{program}.{mpi}.n128.user labels=mpi,virtual skip=77
  *     run='{as_user} {sennit} run --virtual --mpi {mpi} --threads 1 -n 128 {exe}'
  * once: mpi.{program}.{mpi}.n128.fibers.user if=rank_fibers labels=mpi,virtual skip=77
