@@ -163,12 +163,15 @@ int has_variable(pid_t process, const char *name) {
 
 } // namespace
 
-pid_t launcher() {
-    const char *const variable = is_virtual_rank() ? nullptr : local_rank_variable();
+pid_t launcher_above(const char *variable) {
     pid_t process = getppid();
     while (variable && process > 1 && has_variable(process, variable) == 1)
         process = parent_of(process);
     return process > 1 ? process : 0;
+}
+
+pid_t launcher() {
+    return launcher_above(is_virtual_rank() ? nullptr : local_rank_variable());
 }
 
 bool is_asleep(pid_t process, int thread) {

@@ -26,9 +26,12 @@ std::uint64_t own_image();
 pid_t pid_of(Identity identity);
 // The process that has started this one; 0 if the kernel does not say.
 pid_t parent_of(pid_t pid);
-// The process that has made the ranks of this node: the nearest above this one whose own
-// environment is not a rank's. Those between may be commands of the same rank, with its processors.
-// Of a process that is no rank, and of a virtual rank, the parent. 0: there is none.
+// The process that has made this rank, which has `variable` in its environment: the nearest above
+// it that has not, or does not show it, as another user's. Those between may be commands of the
+// same rank, with its processors. 0: there is none.
+pid_t launcher_above(const char *variable);
+// The same by the variables that we know. Of a process that is no rank, and of a virtual rank, the
+// parent.
 pid_t launcher();
 // False: the process has ended, by SIGKILL or otherwise, or runs another program. Its parent may
 // not have waited for it yet. A stopped process is alive.

@@ -1,41 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/processors.h"
 
-#include "common/process_stat.h"
-
 #include "node/identity.h"
 
-#include <algorithm>
-#include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <sched.h>
-#include <string>
 #include <unistd.h>
 
 namespace sennit::tool {
-namespace {
-
-std::string read_file(pid_t process, const char *name) {
-    std::ifstream file(fmt::format("/proc/{}/{}", process, name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-pid_t parent_of(pid_t process) {
-    const auto stat = stat_of(process);
-    return stat ? stat->parent : 0;
-}
-
-} // namespace
 
 pid_t find_launcher(const JobContext &job) {
-    const std::string variable = fmt::format("{}=", job.rank_variable);
-    for (pid_t process = getppid(); process > 1; process = parent_of(process)) {
-        const std::string environment = '\0' + read_file(process, "environ");
-        if (environment.find('\0' + variable) == std::string::npos)
-            return process;
-    }
-    return 0;
+    return node::launcher_above(job.rank_variable);
 }
 
 int usable_processors() {

@@ -342,9 +342,10 @@ bool has_neighbours(const JobSpec &spec, const std::optional<JobContext> &job) {
            find_launcher(*job) == getppid();
 }
 
+// The parent is the launcher, see has_neighbours().
 Neighbours neighbours_of(const JobContext &job, const JobSpec &spec) {
-    return Neighbours({find_launcher(job), job.job, *job.world_size,
-                       job.launcher_kind == MpiKind::openmpi, board_file(spec)});
+    return Neighbours({getppid(), job.job, *job.world_size, job.launcher_kind == MpiKind::openmpi,
+                       board_file(spec)});
 }
 
 int run_beside(Neighbours &neighbours, const Plan &plan, const JobSpec &spec,
