@@ -42,6 +42,14 @@ inline const char *local_rank_variable() {
     return nullptr;
 }
 
+// One process of each node says what concerns all of them.
+inline bool speaks_for_node() {
+    for (const char *const name : kLocalRankVariables)
+        if (first_number({name}) > 0)
+            return false;
+    return true;
+}
+
 // How many ranks the launcher has started; -1 when it does not say. Slurm's comes last: an mpiexec
 // in one of its steps starts a job of its own.
 inline int ranks_of_environment() {

@@ -210,16 +210,13 @@ void read_places(PlaceList &list) {
         list.add_singles(g_affinity.allowed);
 }
 
-// Threads that take cores from others are bound to none. One rank of a node says so.
+// Threads that take cores from others are bound to none.
 void bind_nothing_where_cores_move(PlaceList &list) {
     if (!g_affinity.bind.on() || !cores_move())
         return;
     g_affinity.bind = {};
     list.clear();
-    bool is_first = true;
-    for (const char *name : kLocalRankVariables)
-        is_first &= first_number({name}) <= 0;
-    if (is_first && is_needed())
+    if (speaks_for_node() && is_needed())
         warn("OMP_PROC_BIND, OMP_PLACES and the like bind no threads where cores move between "
              "programs or ranks (SENNIT_POOL, SENNIT_LENDING)");
 }

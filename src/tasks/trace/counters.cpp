@@ -185,14 +185,6 @@ void explain(int error, char *text, std::size_t size) {
     }
 }
 
-// One process of each node says it.
-bool speaks_for_node() {
-    for (const char *variable : kLocalRankVariables)
-        if (first_number({variable}) > 0)
-            return false;
-    return true;
-}
-
 } // namespace
 
 bool read_counter_list(const char *list, CounterList &found, const char *&bad) {
