@@ -42,33 +42,24 @@ inline End wait_again(sched::Worker &worker, int file, Direction direction, cons
                                                     : wait_for_file(worker, file, direction, until);
 }
 
-// attempt(): as the call, but it fails with EAGAIN where that would block. block(): the call.
+// attempt() and block(): see try_again().
 template <class Attempt, class Block>
 auto until_done(sched::Worker &worker, TimeLimit &limit, Attempt attempt, Block block)
     -> decltype(block()) {
-    auto result = attempt();
+    const auto result = attempt();
     if (result >= 0 || errno != EAGAIN)
         return result;
     if (is_nonblocking(limit.file))
         return fail(EAGAIN);
     const Deadline &until = limit.until();
     Retries retries(worker);
-    for (End end = wait_for_file(worker, limit.file, limit.direction, until);;
-         end = wait_again(worker, limit.file, limit.direction, until, retries)) {
-        switch (end) {
-        case End::over:
-            break;
-        case End::late:
-            return fail(EAGAIN);
-        case End::interrupted:
-            return fail(EINTR);
-        case End::refused:
-            return block();
-        }
-        result = attempt();
-        if (result >= 0 || errno != EAGAIN)
-            return result;
-    }
+    bool has_waited = false;
+    const auto wait = [&] {
+        return std::exchange(has_waited, true)
+                   ? wait_again(worker, limit.file, limit.direction, until, retries)
+                   : wait_for_file(worker, limit.file, limit.direction, until);
+    };
+    return try_again(wait, attempt, block);
 }
 
 // In the child of fork(): no other task is about to use a file.

@@ -25,29 +25,15 @@ Result or_removed(Result result) {
     return result < 0 && errno == EINVAL ? fail(EIDRM) : result;
 }
 
-// attempt(): as the call, but it fails with EAGAIN where that would block. block(): the call.
+// attempt() and block(): see try_again().
 template <class Attempt, class Block>
 auto until_done(sched::Worker &worker, const Deadline &until, Attempt attempt, Block block)
     -> decltype(block()) {
-    auto result = attempt();
+    const auto result = attempt();
     if (result >= 0 || errno != EAGAIN)
         return result;
     Retries retries(worker);
-    for (;;) {
-        switch (retries.nap(until)) {
-        case End::over:
-            break;
-        case End::late:
-            return fail(EAGAIN);
-        case End::interrupted:
-            return fail(EINTR);
-        case End::refused:
-            return or_removed(block());
-        }
-        result = attempt();
-        if (result >= 0 || errno != EAGAIN)
-            return or_removed(result);
-    }
+    return or_removed(try_again([&] { return retries.nap(until); }, attempt, block));
 }
 
 // Some operations of a call may be made at once or not at all, others not: libc's.

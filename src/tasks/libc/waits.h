@@ -19,6 +19,7 @@
 #include "wait/rows.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 #include <utility>
@@ -97,6 +98,27 @@ class Retries {
 inline int fail(int error) {
     errno = error;
     return -1;
+}
+
+// A call that would have blocked: again after each wait(), which returns an End. attempt(): as the
+// call, but it fails with EAGAIN where that would block. block(): the call.
+template <class Wait, class Attempt, class Block>
+auto try_again(Wait wait, Attempt attempt, Block block) -> decltype(block()) {
+    for (;;) {
+        switch (wait()) {
+        case End::over:
+            break;
+        case End::late:
+            return fail(EAGAIN);
+        case End::interrupted:
+            return fail(EINTR);
+        case End::refused:
+            return block();
+        }
+        const auto result = attempt();
+        if (result >= 0 || errno != EAGAIN)
+            return result;
+    }
 }
 
 // In the child of fork(): the watcher is gone. What still waits looks again.

@@ -17,11 +17,6 @@ INTERPOSE(ssize_t, write, (int file, const void *bytes, std::size_t size), file,
 INTERPOSE(ssize_t, readv, (int file, const iovec *vectors, int count), file, vectors, count)
 INTERPOSE(ssize_t, writev, (int file, const iovec *vectors, int count), file, vectors, count)
 
-// The two names of one function, where off_t has 64 bits.
-#define INTERPOSE_64(result, name, parameters, ...)                                                \
-    INTERPOSE(result, name, parameters, __VA_ARGS__)                                               \
-    INTERPOSE(result, name##64, parameters, __VA_ARGS__)
-
 INTERPOSE_64(ssize_t, pread, (int file, void *bytes, std::size_t size, off_t at), file, bytes, size,
              at)
 INTERPOSE_64(ssize_t, pwrite, (int file, const void *bytes, std::size_t size, off_t at), file,

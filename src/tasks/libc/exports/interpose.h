@@ -22,6 +22,11 @@ using sennit::pthread::bare;
         return libc::name(__VA_ARGS__, CALLER);                                                    \
     }
 
+// The two names of one function, where off_t has 64 bits.
+#define INTERPOSE_64(result, name, parameters, ...)                                                \
+    INTERPOSE(result, name, parameters, __VA_ARGS__)                                               \
+    INTERPOSE(result, name##64, parameters, __VA_ARGS__)
+
 // With _FORTIFY_SOURCE. What would be too long for the object, libc ends the program for.
 
 #define INTERPOSE_CHECKED(result, name, parameters, arguments, fits, call)                         \

@@ -5,10 +5,9 @@
 
 #include <cstdarg>
 
-INTERPOSE(FILE *, fopen, (const char *path, const char *mode), path, mode)
-INTERPOSE(FILE *, fopen64, (const char *path, const char *mode), path, mode)
-INTERPOSE(FILE *, freopen, (const char *path, const char *mode, FILE *stream), path, mode, stream)
-INTERPOSE(FILE *, freopen64, (const char *path, const char *mode, FILE *stream), path, mode, stream)
+INTERPOSE_64(FILE *, fopen, (const char *path, const char *mode), path, mode)
+INTERPOSE_64(FILE *, freopen, (const char *path, const char *mode, FILE *stream), path, mode,
+             stream)
 INTERPOSE(int, getc, (FILE * stream), stream)
 INTERPOSE(int, fgetc, (FILE * stream), stream)
 INTERPOSE(char *, fgets, (char *bytes, int size, FILE *stream), bytes, size, stream)
