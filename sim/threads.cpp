@@ -231,8 +231,8 @@ std::uint32_t Simulation::complete(std::uint32_t index, Time now) {
     ++finished_;
     const int priority = task.priority;
     std::uint32_t piece = kNone;
-    // As the runtime: the newest first; without an order it is also what the thread does next.
-    std::uint32_t next = kNone;
+    // As the runtime: the newest first. Without an order the oldest is then what the thread does
+    // next.
     const auto release = [&](std::uint32_t successor) {
         if (setting_.recorder)
             setting_.recorder->ready(static_cast<int>(index_of(rank)),
@@ -242,10 +242,9 @@ std::uint32_t Simulation::complete(std::uint32_t index, Time now) {
             after.goes_on && !after.is(Part::bound) && !unlimited_) {
             after.priority = priority;
             piece = successor;
-        } else if (!rules_.ordered && !unlimited_ && next == kNone)
-            next = successor;
-        else
+        } else {
             make_ready(rank, successor, thread, now);
+        }
     };
     while (others != kNone) {
         const Line<std::uint32_t> line = successors_[others];
@@ -267,8 +266,6 @@ std::uint32_t Simulation::complete(std::uint32_t index, Time now) {
     for (std::uint32_t i = near_count; i-- > 0;)
         if (--missing_[near[i]] == 0)
             release(near[i]);
-    if (next != kNone)
-        make_ready(rank, next, thread, now);
     if (unlimited_ && rank.waits_for_all && rank.unfinished == 0)
         go_on_creating(rank, now);
     return piece;

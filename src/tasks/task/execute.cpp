@@ -228,10 +228,17 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
         return;
     if (node->mutexes)
         release_mutexes(worker, *node);
+    // They come latest first. The one that was created first goes first, and the others behind it
+    // in that order: programs create tasks in the order in which their data lie, so what a thread
+    // begins is mostly near to what it has just ended. Nobody else knows of the one held back.
+    DependNode *first = nullptr;
     release_successors(worker, *node, [&](DependNode &ready) {
-        node_ready(worker, ready, then);
-        then = Then::queue;
+        if (first)
+            node_ready(worker, *first, Then::queue);
+        first = &ready;
     });
+    if (first)
+        node_ready(worker, *first, then);
 }
 
 // What is called at the completion of a spawned task is the last part of the task, and is run as
