@@ -188,6 +188,7 @@ class Call:
             "at_once": self.is_among(AT_ONCE),
             "all": self.name == "Waitall",
             "merges": self.is_among(FLUSHES),
+            "whole": self.is_among(FLUSHES) and "local" not in self.name,
             "alone": self.header.is_alone(self.twin),
             "makes_request": self.request,
             "stays": self.base.endswith("_init"),

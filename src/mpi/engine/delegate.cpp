@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/delegate.h"
 
+#include "base/clock.h"
 #include "mpi/call/errors.h"
 #include "mpi/call/thread_state.h"
 #include "mpi/engine/engine.h"
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <pthread.h>
+#include <sched.h>
 
 namespace sennit::mpi {
 namespace {
@@ -66,6 +68,18 @@ void finish_all(Job *jobs, int error) {
     }
 }
 
+// How long a flush takes is noted.
+int make(BlockingJob &job) {
+    if (!job.same.whole)
+        return job.make(job);
+    const std::uint32_t locks = g_engine.flushes.locks();
+    const std::int64_t begin = monotonic_ns();
+    const int error = job.make(job);
+    if (error == MPI_SUCCESS)
+        g_engine.flushes.add(job.same, locks, monotonic_ns() - begin);
+    return error;
+}
+
 // On a helper thread.
 void call_for_all(Job &base) {
     auto &job = static_cast<BlockingJob &>(base);
@@ -73,7 +87,7 @@ void call_for_all(Job &base) {
     {
         static constexpr sennit_call call{"", 0, 0}; // the task says what it waits for
         const Blocking mark(call, -1, -1, 0);
-        error = job.make(job);
+        error = make(job);
     }
     finish_all(&job, error);
 }
@@ -83,6 +97,11 @@ int call_here(BlockingJob &job) {
     const int error = job.make(job);
     finish_all(job.joined, error);
     return error;
+}
+
+// A flush that a task makes itself. In a crowd it would spin for a target that may need this core.
+bool may_stay(const BlockingJob &job) {
+    return job.same.whole && !crowded() && g_engine.flushes.may_make(job.same);
 }
 
 } // namespace
@@ -95,9 +114,9 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     const Gathering gathering(operation);
     const Turn turn(g_engine.turns, outside ? Object{} : operation.turn);
     gathering.wait(operation); // on all ranks, in a task or not
-    if (outside && !polls) {
+    if (!polls && (outside || may_stay(job))) {
         const Blocking mark(operation);
-        return job.make(job);
+        return make(job);
     }
     job.task = polls ? nullptr : current_task();
     job.over.store(false, std::memory_order_relaxed);
@@ -111,6 +130,9 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
         g_engine.poll_until(operation, [&] { return job.over.load(std::memory_order_acquire); });
     else {
         add_helpers(1);
+        // The helper may want this very core. What it sees of a flush saves the next ones a helper.
+        if (job.same.whole)
+            sched_yield();
         suspend(job.task, operation);
         add_helpers(-1);
     }

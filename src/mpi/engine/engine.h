@@ -14,6 +14,7 @@
 #include "mpi/crowd/vigil.h"
 #include "mpi/engine/helpers.h"
 #include "mpi/engine/progress_thread.h"
+#include "mpi/engine/quick_flushes.h"
 #include "mpi/engine/send_queue.h"
 #include "mpi/engine/tickets.h"
 #include "mpi/engine/urgency.h"
@@ -81,6 +82,7 @@ class Engine {
     SendQueue sends{flow, tickets, urgency};
     Turns turns;
     Helpers helpers;
+    SeenFlushes flushes;
     ProgressThread progress_thread{tickets, progress_beside};
 
     // Plug in what is above the engine and goes on when the engine does. Called when the library is

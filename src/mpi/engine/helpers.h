@@ -30,6 +30,7 @@ struct SameCall {
     const char *name = nullptr; // null: it does not merge. The same address for each such call
     Object object = {};
     int target = -1;
+    bool whole = false; // a flush that is over at its targets, too
 
     bool operator==(const SameCall &) const = default;
 };

@@ -66,6 +66,7 @@ struct Row {
     bool at_once = false;         // a send that MPI may not copy aside: was it over at once?
     bool all = false;             // it waits for all of its requests
     bool merges = false;          // one call serves all equal ones (engine/helpers.h)
+    bool whole = false;           // it is over at the targets, too
     bool alone = false;           // no other collective may be under way beside it (header.py)
     bool makes_request = false;   // in its last argument
     bool stays = false;           // that request is persistent
@@ -147,7 +148,7 @@ inline Operation operation_of(const Row &row, const Facts &facts, int number, Pa
 
 // For helper threads.
 inline SameCall same_call(const Row &row, const Facts &facts) {
-    return {row.merges ? row.call.name : nullptr, object_of(facts), facts.target};
+    return {row.merges ? row.call.name : nullptr, object_of(facts), facts.target, row.whole};
 }
 
 // For marks: whom it waits for, or for how many requests; and where.

@@ -69,6 +69,8 @@ template <class C, class... Arguments>
 // taken.
 template <class C, class... Arguments>
 [[gnu::always_inline]] inline int enter(Arguments... arguments) {
+    if constexpr (requires(C call) { call.is_local(); }) // a lock of a window
+        g_engine.flushes.count_lock();
     const FirstLook look = first_look();
     if (look == FirstLook::marked && !is_marked()) [[likely]] {
         C call{arguments...};
