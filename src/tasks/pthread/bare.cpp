@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/pthread/bare.h"
 
+#include "base/hash.h"
 #include "base/loaded_object.h"
 #include "base/message.h"
 #include "tasks/program/objects.h"
 
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <iterator>
 
 namespace sennit::pthread {
 namespace {
 
 bool is_ours(void *symbol) {
-    Dl_info at{}, own{};
-    return dladdr(symbol, &at) && dladdr(&bare, &own) && at.dli_fbase == own.dli_fbase;
+    return object_of(symbol) == object_of(&bare);
 }
 
 void *first(const char *name) {
@@ -107,16 +112,82 @@ constinit Bare bare = {SENNIT_BARE_FUNCTIONS(SENNIT_BARE) SENNIT_BARE_LATE(SENNI
 
 namespace {
 
+constexpr const char *kNames[] = {
+#define SENNIT_BARE(result, name, parameters, arguments) #name,
+    SENNIT_BARE_FUNCTIONS(SENNIT_BARE) SENNIT_BARE_LATE(SENNIT_BARE)
+#undef SENNIT_BARE
+};
+
+// A library names thousands of functions, of which few are among these.
+class NumbersByName {
+  public:
+    constexpr NumbersByName() {
+        numbers_.fill(-1);
+        for (std::size_t i = 0; i < std::size(kNames); ++i) {
+            std::size_t place = place_of(kNames[i]);
+            while (numbers_[place] >= 0)
+                place = next(place);
+            numbers_[place] = static_cast<short>(i);
+        }
+    }
+    // -1: it is none of them.
+    constexpr int find(const char *name) const {
+        std::size_t place = place_of(name);
+        while (numbers_[place] >= 0 && __builtin_strcmp(kNames[numbers_[place]], name) != 0)
+            place = next(place);
+        return numbers_[place];
+    }
+    constexpr bool finds_all() const {
+        for (std::size_t i = 0; i < std::size(kNames); ++i)
+            if (find(kNames[i]) != static_cast<int>(i))
+                return false;
+        return true;
+    }
+
+  private:
+    static constexpr unsigned kBits = 10;
+    static constexpr std::size_t kPlaces = std::size_t{1} << kBits;
+    static_assert(std::size(kNames) * 4 <= kPlaces);
+
+    static constexpr std::size_t next(std::size_t place) { return (place + 1) % kPlaces; }
+    static constexpr std::size_t place_of(const char *name) {
+        std::uint64_t word = 0;
+        for (; *name; ++name)
+            word = word * 31 + static_cast<unsigned char>(*name);
+        return hash_place(word, kBits);
+    }
+
+    std::array<short, kPlaces> numbers_{}; // -1: none
+};
+constexpr NumbersByName kNumbers;
+static_assert(kNumbers.finds_all() && kNumbers.find("puts") < 0);
+
+// Of each name: whether libraries find ours first. That stays so, for what is loaded later stands
+// behind what is there. Several threads may find it out at once: all write the same.
+enum class First : char { unknown, no, yes };
+constinit std::atomic<First> g_first[std::size(kNames)] = {};
+
+bool finds_ours(int number) {
+    First first = g_first[number].load(std::memory_order_relaxed);
+    if (first == First::unknown) {
+        first = is_first(kNames[number]) ? First::yes : First::no;
+        g_first[number].store(first, std::memory_order_relaxed);
+    }
+    return first == First::yes;
+}
+
 // Null where libraries call a tool that is in front of us, such as ThreadSanitizer's: it is to hear
 // of their calls.
 const void *bare_function(const char *symbol) {
-#define SENNIT_BARE(result, name, parameters, arguments)                                           \
-    if (std::strcmp(symbol, #name) == 0)                                                           \
-        return is_first(#name) ? reinterpret_cast<const void *>(bare.name) : nullptr;
-    SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
-    SENNIT_BARE_LATE(SENNIT_BARE)
+    const int number = kNumbers.find(symbol);
+    if (number < 0 || !finds_ours(number))
+        return nullptr;
+    const void *const functions[] = {
+#define SENNIT_BARE(result, name, parameters, arguments) reinterpret_cast<const void *>(bare.name),
+        SENNIT_BARE_FUNCTIONS(SENNIT_BARE) SENNIT_BARE_LATE(SENNIT_BARE)
 #undef SENNIT_BARE
-    return nullptr;
+    };
+    return functions[number];
 }
 
 } // namespace
