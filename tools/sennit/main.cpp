@@ -60,13 +60,16 @@ bool is_of_simulator(const std::string &command) {
     fail("{} cannot be started ({})", program, std::strerror(errno));
 }
 
-// Every subcommand with its options: made, parsed, then run.
+// Every subcommand with its options: made, parsed, then run. Of `exec`, which each rank of a job
+// calls, no other one is made: all of them take longer than the rest of what it does.
 class Command {
   public:
-    Command();
-    int run(int count, char **arguments);
+    explicit Command(const std::vector<std::string> &words);
+    int run(std::vector<std::string> words, char **arguments);
 
   private:
+    void add_exec();
+    void add_all();
     void add_pool();
     void add_top();
     void add_doctor();
@@ -106,7 +109,7 @@ class Command {
     std::string otf2_;
 };
 
-Command::Command()
+Command::Command(const std::vector<std::string> &words)
     : app_("Sennit runs unmodified MPI + OpenMP programs as one: a task that waits in MPI is "
            "suspended, and its thread runs other tasks.",
            "sennit") {
@@ -114,7 +117,20 @@ Command::Command()
     app_.set_help_all_flag("--help-all", "help of every subcommand");
     app_.require_subcommand(1);
     app_.footer(help_footer);
+    if (!words.empty() && words[0] == "exec")
+        add_exec();
+    else
+        add_all();
+}
 
+void Command::add_exec() {
+    exec_ = app_.add_subcommand(
+        "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
+    exec_options_.add_to(*exec_, false);
+    exec_->add_option("--watch", watch_, "used by `sennit run`")->group("");
+}
+
+void Command::add_all() {
     run_ = app_.add_subcommand(
         "run", "start a program: sennit run -n 4 ./app arguments; several as one "
                "job: sennit run -n 4 ./a : -n 2 ./b; also sennit mpiexec, and sennit "
@@ -124,10 +140,7 @@ Command::Command()
     python_ = app_.add_subcommand(
         "python", "`sennit run` of python3: sennit python -n 4 --mpi openmpi job.py arguments");
     python_options_.add_to(*python_, true);
-    exec_ = app_.add_subcommand(
-        "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
-    exec_options_.add_to(*exec_, false);
-    exec_->add_option("--watch", watch_, "used by `sennit run`")->group("");
+    add_exec();
     add_pool();
     add_top();
     add_doctor();
@@ -224,7 +237,7 @@ void Command::add_report() {
 // `words`: the whole command line.
 void Command::parse(std::vector<std::string> words) {
     for (const CLI::App *command : {run_, python_, exec_, doctor_}) {
-        if (words.empty() || !command->check_name(words[0]))
+        if (!command || words.empty() || !command->check_name(words[0]))
             continue;
         line_ = split_command_line(*command, {words.begin() + 1, words.end()});
         words.assign({words[0]});
@@ -304,10 +317,7 @@ std::vector<std::string> in_full(const CLI::App &app, std::vector<std::string> w
     return words;
 }
 
-int Command::run(int count, char **arguments) {
-    std::vector<std::string> words(arguments + 1, arguments + count);
-    if (count > 0)
-        words = words_for_name(std::filesystem::path(arguments[0]).filename(), std::move(words));
+int Command::run(std::vector<std::string> words, char **arguments) {
     if (words.empty()) {
         std::fputs(first_steps, stderr);
         return refused;
@@ -343,16 +353,16 @@ int Command::start(const JobSpec &spec) {
 }
 
 int Command::start_chosen() {
+    if (*exec_) {
+        if (watch_.empty()) // else `sennit run` has
+            warn_of_misspelt_variables();
+        return exec_program(exec_options_.spec(line_), Installation::locate(), watch_);
+    }
     if (*run_)
         return start(run_options_.spec(line_));
     if (*python_) {
         line_.program.insert(line_.program.begin(), "python3");
         return start(python_options_.spec(line_));
-    }
-    if (*exec_) {
-        if (watch_.empty()) // else `sennit run` has
-            warn_of_misspelt_variables();
-        return exec_program(exec_options_.spec(line_), Installation::locate(), watch_);
     }
     if (*pool_start_)
         return start_pool(pool_request_);
@@ -387,12 +397,21 @@ int Command::start_doctor() {
     return run_doctor(line_.program.empty() ? JobSpec() : doctor_options_.spec(line_));
 }
 
+std::vector<std::string> words_of(int count, char **arguments) {
+    if (count == 0)
+        return {};
+    return words_for_name(std::filesystem::path(arguments[0]).filename(),
+                          {arguments + 1, arguments + count});
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
     hold_standard_numbers();
     try {
-        return after_output(Command().run(count, arguments));
+        std::vector<std::string> words = words_of(count, arguments);
+        Command command(words);
+        return after_output(command.run(std::move(words), arguments));
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "sennit: %s\n",
