@@ -12,12 +12,15 @@
 #include <cstdint>
 #include <ctime>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sennit::mpi {
 namespace {
@@ -53,16 +56,38 @@ struct Spin {
     const link_map *mpi = nullptr;
     std::uintptr_t place = 0, stack = 0; // of the last tick
     std::uintptr_t known = 0;            // where it has spun before
+    bool napped = false;                 // since it last did something else
     std::int64_t nap_ns = 0;
 };
 constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec")));
-constinit thread_local int t_timer __attribute__((tls_model("initial-exec"))) = -1;
-// By the clock, once after each nap: a thread that spins on need not do so until the next tick.
-constinit thread_local int t_again __attribute__((tls_model("initial-exec"))) = -1;
+
+// Else, where perf is denied: of the thread's processor time, and once after each nap by the clock.
+struct Timers {
+    int processor = -1, clock = -1;
+};
+// A descriptor of perf's. -1: there are timers, or nothing.
+constinit thread_local int t_ticks __attribute__((tls_model("initial-exec"))) = -1;
+constinit thread_local Timers t_timers __attribute__((tls_model("initial-exec")));
 
 void set(int timer, std::int64_t first_ns, std::int64_t period_ns) {
     const itimerspec times = {{0, period_ns}, {0, first_ns}};
     syscall(SYS_timer_settime, timer, 0, &times, nullptr);
+}
+
+void set_ticks(std::uint64_t period_ns) {
+    syscall(SYS_ioctl, t_ticks, PERF_EVENT_IOC_PERIOD, &period_ns);
+}
+
+void look_again_soon() {
+    if (t_ticks >= 0)
+        set_ticks(wait::kLooksAgainNs);
+    else if (t_timers.clock >= 0)
+        set(t_timers.clock, wait::kLooksAgainNs, 0);
+}
+
+void look_as_usual() {
+    if (t_ticks >= 0)
+        set_ticks(wait::kLooksForSpinsNs);
 }
 
 bool is_near(std::uintptr_t one, std::uintptr_t other) {
@@ -78,20 +103,22 @@ void look(int /*signal*/, siginfo_t * /*info*/, void *context) {
 #elif defined(__aarch64__)
     const std::uintptr_t place = registers.pc, stack = registers.sp;
 #endif
-    const bool spins = is_near(place, t_spin.place) && stack == t_spin.stack;
+    const bool stays = is_near(place, t_spin.place) && stack == t_spin.stack;
     t_spin.place = place;
     t_spin.stack = stack;
-    if (!spins && !is_near(place, t_spin.known))
-        return;
     // A long memset of libc's is at one place, too.
-    if (object_of(reinterpret_cast<const void *>(place)) != t_spin.mpi)
+    if ((!stays && !is_near(place, t_spin.known)) ||
+        object_of(reinterpret_cast<const void *>(place)) != t_spin.mpi) {
+        if (std::exchange(t_spin.napped, false))
+            look_as_usual();
         return;
+    }
     t_spin.known = place;
     const int error = errno;
     const timespec nap = {0, t_spin.nap_ns};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
-    if (t_again >= 0)
-        set(t_again, wait::kLooksAgainNs, 0);
+    t_spin.napped = true;
+    look_again_soon();
     errno = error;
 }
 
@@ -120,6 +147,33 @@ void listen_no_more() {
     sigaction(kSignal, &usual, nullptr);
 }
 
+bool start_ticks() {
+    perf_event_attr asked = {};
+    asked.size = sizeof asked;
+    asked.type = PERF_TYPE_SOFTWARE;
+    asked.config = PERF_COUNT_SW_TASK_CLOCK;
+    asked.sample_period = wait::kLooksForSpinsNs;
+    asked.exclude_kernel = 1;
+    asked.exclude_hv = 1;
+    const int file =
+        static_cast<int>(syscall(SYS_perf_event_open, &asked, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+    const f_owner_ex owner = {F_OWNER_TID, static_cast<pid_t>(syscall(SYS_gettid))};
+    if (file >= 0 && (syscall(SYS_fcntl, file, F_SETOWN_EX, &owner) != 0 ||
+                      syscall(SYS_fcntl, file, F_SETSIG, kSignal) != 0 ||
+                      syscall(SYS_fcntl, file, F_SETFL, O_ASYNC) != 0)) {
+        syscall(SYS_close, file);
+        return false;
+    }
+    t_ticks = file;
+    return file >= 0;
+}
+
+void end_ticks() {
+    if (t_ticks >= 0)
+        syscall(SYS_close, t_ticks);
+    t_ticks = -1;
+}
+
 // -1: the system has none.
 int make_timer(clockid_t clock) {
     sigevent event = {};
@@ -130,10 +184,20 @@ int make_timer(clockid_t clock) {
     return syscall(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
-void end(int &timer) {
-    if (timer >= 0)
-        syscall(SYS_timer_delete, timer);
-    timer = -1;
+bool start_timers() {
+    t_timers.processor = make_timer(CLOCK_THREAD_CPUTIME_ID);
+    if (t_timers.processor < 0)
+        return false;
+    t_timers.clock = make_timer(CLOCK_MONOTONIC);
+    set(t_timers.processor, wait::kLooksForSpinsNs, wait::kLooksForSpinsNs);
+    return true;
+}
+
+void end_timers() {
+    for (const int timer : {t_timers.processor, t_timers.clock})
+        if (timer >= 0)
+            syscall(SYS_timer_delete, timer);
+    t_timers = {};
 }
 
 #endif
@@ -164,22 +228,16 @@ CrowdedStart::CrowdedStart() {
         return;
     t_spin.mpi = object_of(of_mpi);
     t_spin.nap_ns = nap_ns(ranks);
-    t_again = make_timer(CLOCK_MONOTONIC);
-    t_timer = make_timer(CLOCK_THREAD_CPUTIME_ID);
-    if (t_timer < 0) {
-        end(t_again);
+    if (!start_ticks() && !start_timers())
         listen_no_more();
-        return;
-    }
-    set(t_timer, wait::kLooksForSpinsNs, wait::kLooksForSpinsNs); // or the kernel's own tick
 }
 
 CrowdedStart::~CrowdedStart() {
-    if (t_timer < 0)
+    if (t_ticks < 0 && t_timers.processor < 0)
         return;
-    // A signal that a timer has sent before comes at the end of this call at the latest.
-    end(t_again);
-    end(t_timer);
+    // A signal that was sent before comes at the end of these calls at the latest.
+    end_ticks();
+    end_timers();
     listen_no_more();
 }
 

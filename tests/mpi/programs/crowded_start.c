@@ -2,18 +2,23 @@
  * build_once: if="loader and not sanitized" -D_DEFAULT_SOURCE -fPIE -pie
  * once: mpi.{program}.{mpi}.{case} case=plain|own labels=mpi,virtual pass='^started\n$'
  *     run='{on_one_core} {sennit} run --virtual --mpi {mpi} --threads 1 -n 16 {exe}' -- {case}
+ * once: mpi.{program}.{mpi}.no_perf mpi=mpich if=x86 labels=mpi,virtual pass='^started\n$'
+ *     run='{python} {denying} perf_event_open EPERM {on_one_core} {sennit} run --virtual --mpi {mpi} -n 8 {exe}'
  * once: mpi.{program}.{mpi}.n128.user labels=mpi,virtual skip=77
  *     run='{as_user} {sennit} run --virtual --mpi {mpi} --threads 1 -n 128 {exe}'
  * once: mpi.{program}.{mpi}.n128.fibers.user if=rank_fibers labels=mpi,virtual skip=77
  *     run='{as_user} {sennit} run --virtual=fibers --mpi {mpi} --threads 1 -n 128 {exe}'
- * Many ranks on few cores: MPI_Init and MPI_Finalize end, and leave no handler and no timer behind.
- *   own   the program has a use of its own for the signal that Sennit would take */
+ * Many ranks on few cores: MPI_Init and MPI_Finalize end, and leave no handler, no timer and no
+ * event of perf behind.
+ *   own       the program has a use of its own for the signal that Sennit would take
+ *   no_perf   as containers deny it */
 #include "check.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t seen;
 
@@ -25,6 +30,18 @@ static void count_signal(int signal) {
 static int handled_by(void (*handler)(int)) {
     struct sigaction now;
     return sigaction(SIGVTALRM, NULL, &now) == 0 && now.sa_handler == handler;
+}
+
+static int has_event_of_perf(void) {
+    char name[64], target[64];
+    for (int file = 0; file < 1024; ++file) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+        const ssize_t length = readlink(name, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        if (strstr(target, "perf_event"))
+            return 1;
+    }
+    return 0;
 }
 
 /* Longer than any tick of the kernel's. */
@@ -48,7 +65,7 @@ int main(int argc, char **argv) {
         CHECK(setitimer(ITIMER_VIRTUAL, &ticks, NULL) == 0);
     }
     begin(&argc, &argv);
-    CHECK(handled_by(handler));
+    CHECK(handled_by(handler) && !has_event_of_perf());
     compute();
     if (own) {
         while (!seen)
@@ -60,7 +77,7 @@ int main(int argc, char **argv) {
     MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     CHECK(rank != 0 || sum == ranks * (ranks - 1) / 2);
     MPI_Finalize();
-    if (!handled_by(handler))
+    if (!handled_by(handler) || has_event_of_perf())
         return 1;
     compute();
     if (rank == 0)
