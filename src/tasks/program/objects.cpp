@@ -90,26 +90,57 @@ bool has_thread_local_data(char *whose, std::size_t size) {
 
 namespace {
 
-void write(const LoadedObject &object, std::uintptr_t address, const void *target) {
+// A page that the loader has made read-only: writable until another one is, or the object ends.
+// Slots side by side are in one page, and each change of a page stops the other processors for a
+// moment.
+class WritablePage {
+  public:
+    WritablePage() = default;
+    ~WritablePage() { protect(); }
+    WritablePage(const WritablePage &) = delete;
+    WritablePage &operator=(const WritablePage &) = delete;
+
+    bool make_writable(std::uintptr_t address) {
+        const std::uintptr_t page = address & ~(size_ - 1);
+        if (page == page_)
+            return true;
+        protect();
+        if (!change(page, PROT_READ | PROT_WRITE))
+            return false;
+        page_ = page;
+        return true;
+    }
+
+  private:
+    bool change(std::uintptr_t page, int protection) const {
+        return mprotect(reinterpret_cast<void *>(page), size_, protection) == 0;
+    }
+    void protect() {
+        if (page_ != 0)
+            change(page_, PROT_READ);
+        page_ = 0;
+    }
+    const std::uintptr_t size_ = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    std::uintptr_t page_ = 0;
+};
+
+void write(const LoadedObject &object, WritablePage &page, std::uintptr_t address,
+           const void *target) {
     auto *const slot = reinterpret_cast<const void **>(address);
     if (__atomic_load_n(slot, __ATOMIC_RELAXED) == target)
         return;
-    const bool locked = object.contains(PT_GNU_RELRO, address);
-    const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    auto *const page = reinterpret_cast<void *>(address & ~(size - 1));
-    if (locked && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
+    if (object.contains(PT_GNU_RELRO, address) && !page.make_writable(address))
         return; // it goes on as before
     __atomic_store_n(slot, target, __ATOMIC_RELAXED);
-    if (locked)
-        mprotect(page, size, PROT_READ);
 }
 
 } // namespace
 
 void rebind(const LoadedObject &object, const void *(*target_of)(const char *symbol)) {
+    WritablePage page;
     DynamicSection(object).each_slot([&](const char *symbol, std::uintptr_t slot) {
         if (const void *target = target_of(symbol))
-            write(object, slot, target);
+            write(object, page, slot, target);
     });
 }
 
