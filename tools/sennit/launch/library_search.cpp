@@ -6,8 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <set>
+#include <sstream>
+#include <utility>
 
 namespace sennit::tool {
 namespace {
@@ -32,24 +33,34 @@ class LoaderCache {
   public:
     LoaderCache() {
         std::ifstream file("/etc/ld.so.cache", std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(file), {}};
-        const std::size_t start = text.find(magic);
-        if (start == std::string::npos || text.size() - start < sizeof(Header))
+        std::ostringstream whole;
+        whole << file.rdbuf();
+        text_ = whole.str();
+        const std::size_t start = text_.find(magic);
+        if (start == std::string::npos || text_.size() - start < sizeof(Header))
             return;
         Header header;
-        std::memcpy(&header, text.data() + start, sizeof header);
-        const std::size_t room = (text.size() - start - sizeof header) / sizeof(Entry);
+        std::memcpy(&header, text_.data() + start, sizeof header);
+        const std::size_t room = (text_.size() - start - sizeof header) / sizeof(Entry);
         for (std::size_t i = 0; i < header.count && i < room; ++i) {
             Entry entry;
-            std::memcpy(&entry, text.data() + start + sizeof header + i * sizeof entry,
+            std::memcpy(&entry, text_.data() + start + sizeof header + i * sizeof entry,
                         sizeof entry);
-            if (entry.key < text.size() - start && entry.value < text.size() - start)
-                paths_.emplace(text.c_str() + start + entry.key,
-                               text.c_str() + start + entry.value);
+            if (entry.key < text_.size() - start && entry.value < text_.size() - start)
+                names_and_paths_.emplace_back(text_.c_str() + start + entry.key,
+                                              text_.c_str() + start + entry.value);
         }
     }
+    LoaderCache(const LoaderCache &) = delete;
+    LoaderCache &operator=(const LoaderCache &) = delete;
 
-    auto candidates(const std::string &name) const { return paths_.equal_range(name); }
+    std::vector<std::string> candidates(const std::string &name) const {
+        std::vector<std::string> paths;
+        for (const auto &[known, path] : names_and_paths_)
+            if (name == known)
+                paths.emplace_back(path);
+        return paths;
+    }
 
   private:
     static constexpr const char *magic = "glibc-ld.so.cache1.1";
@@ -67,7 +78,8 @@ class LoaderCache {
         std::uint64_t capabilities;
     };
 
-    std::multimap<std::string, std::string> paths_;
+    std::string text_;
+    std::vector<std::pair<const char *, const char *>> names_and_paths_; // in text_
 };
 
 const LoaderCache &loader_cache() {
@@ -177,9 +189,8 @@ class Search {
         }
         if (accept_in(library_path_) || accept_in(expand_origin(object.image.runpath, object.path)))
             return;
-        const auto [first, last] = loader_cache().candidates(library.name);
-        for (auto at = first; at != last; ++at)
-            if (accept(at->second))
+        for (const std::string &path : loader_cache().candidates(library.name))
+            if (accept(path))
                 return;
         accept_in({std::begin(system_folders), std::end(system_folders)});
     }
