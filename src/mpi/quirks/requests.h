@@ -80,9 +80,9 @@ class TestAll {
   private:
     int give_back(int error);
 
-    [[maybe_unused]] int over_ = 0; // of the requests
-    [[maybe_unused]] interpose::ErrorsInStatuses errors_;
-    [[maybe_unused]] bool unraised_ = false; // a handler was not called
+    int over_ = 0; // of the requests
+    interpose::ErrorsInStatuses errors_;
+    bool unraised_ = false; // a handler was not called
 };
 
 } // namespace sennit::mpi
