@@ -10,6 +10,7 @@ import functools
 import getpass
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -251,17 +252,84 @@ def test_tasks_wait_in_mpi(mpi):
             step.check()
 
 
-def test_a_batch_job_starts_ranks_of_its_own(mpi):
-    with tempfile.TemporaryDirectory() as folder:
-        script = os.path.join(folder, "job")
+class Batch(Running):
+    """A batch job; its output goes to a file."""
+
+    def __init__(self, lines, **how):
+        self.folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        script = os.path.join(self.folder.name, "job")
         with open(script, "w", encoding="utf-8") as out:
-            out.write(f"#!/bin/sh\n#SBATCH -n 4\n{SENNIT} run -n 3 {ranks(mpi)} print SENNIT_LOCAL_RANKS\n")
-        with Running(["sbatch", "--wait", "-o", os.path.join(folder, "out"), script]) as job:
-            code, _, errors = job.finish()
-            with open(os.path.join(folder, "out"), encoding="utf-8") as out:
-                said = out.read()
-            assert code == 0, (errors, said)
-            assert said.count(" of 3 pid ") == 3 and said.count(" SENNIT_LOCAL_RANKS=3") == 3, said
+            out.write(f"#!/bin/sh\n#SBATCH -n 4\n{lines}\n")
+        super().__init__(["sbatch", "--parsable", "-o", self.output(), script], **how)
+        self.number = self.process.stdout.read().strip()
+
+    def __exit__(self, *_):
+        super().__exit__(*_)
+        self.folder.cleanup()
+
+    def output(self):
+        return os.path.join(self.folder.name, "out")
+
+    def said(self):
+        if not os.path.exists(self.output()):
+            return ""
+        with open(self.output(), encoding="utf-8") as out:
+            return out.read()
+
+    def ranks_have_begun(self, count):
+        assert eventually(lambda: self.said().count(" pid ") == count or self.has_ended())
+        found = {int(rank): int(pid) for rank, pid in re.findall(r"rank (\d+) of \d+ pid (\d+)", self.said())}
+        assert len(found) == count, self.said()
+        return found
+
+    def shown(self):
+        return subprocess.run(["scontrol", "show", "job", self.number], capture_output=True, text=True, check=True).stdout
+
+    def has_ended(self):
+        return not re.search("JobState=(PENDING|CONFIGURING|RUNNING|COMPLETING)", self.shown())
+
+    def check(self, code=0):
+        assert eventually(self.has_ended), self.shown()
+        got, said = int(re.search(r"ExitCode=(\d+):", self.shown())[1]), self.said()
+        assert got == code, f"exit code {got}, wanted {code}: {said!r}"
+        assert not self.left_behind(), "processes were left behind"
+        return said
+
+
+def test_a_batch_job_starts_ranks_of_its_own(mpi):
+    with Batch(f"{SENNIT} run -n 3 {ranks(mpi)} print SENNIT_LOCAL_RANKS") as job:
+        said = job.check()
+    assert said.count(" of 3 pid ") == 3 and said.count(" SENNIT_LOCAL_RANKS=3") == 3, said
+
+
+def test_a_batch_job_gets_its_signals_before_the_time_limit(mpi):
+    """Slurm sends what --signal says in the same way as `scancel --signal`: to the job's steps, which mpiexec has
+    begun, or to the batch script (B:)."""
+    ways_to = [["--batch"], []] if mpi == "mpich" else [["--batch"]]  # Open MPI's daemon would hand it on once more
+    for options in ways_to:
+        with Batch(f"exec {SENNIT} run -n 2 {ranks(mpi)} wait") as job:
+            job.ranks_have_begun(2)
+            subprocess.run(["scancel", "--signal=USR1", *options, job.number], check=True)
+            said = job.check()
+        assert not own_lines(said.splitlines()), said
+
+
+def test_a_batch_job_names_the_rank_that_is_killed(mpi):
+    """Slurm's daemon has started it: it does not come from `sennit run`."""
+    with Batch(f"{SENNIT} run -n 2 {ranks(mpi)} wait") as job:
+        victim = job.ranks_have_begun(2)[1]
+        os.kill(victim, signal.SIGKILL)
+        said = job.check(128 + signal.SIGKILL)
+    assert own_lines(said.splitlines()) == [
+        f"sennit: rank 1 (process {victim}) was ended by signal 9 (SIGKILL): somebody killed it, or the kernel for want "
+        "of memory; the job has ended"], said
+
+
+def test_a_batch_job_that_hangs_is_told_and_ended(mpi):
+    settings = {"SENNIT_HANG": "abort", "SENNIT_HANG_GRACE": "1", "SENNIT_DOORBELLS": "on"}
+    with Batch(f"{SENNIT} run -n 2 {HANGS[mpi]} both_receive", environment=settings) as job:
+        said = job.check(128 + signal.SIGABRT)
+    assert "a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0" in said, said
 
 
 if __name__ == "__main__":

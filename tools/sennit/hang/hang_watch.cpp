@@ -53,7 +53,7 @@ int bind_datagrams(const std::string &path) {
 HangWatch::HangWatch(const std::string &socket, int ranks, std::string board, bool mpiexec_sees,
                      pid_t root)
     : socket_(bind_datagrams(socket)), board_file_(std::move(board)), mpiexec_sees_(mpiexec_sees),
-      buffer_(longest_message), members_(root), ends_(ranks),
+      buffer_(longest_message), members_(root, socket), ends_(ranks),
       judge_(ranks, is_stopped, [this](const RankProcesses &processes, std::uint64_t least_ns) {
           return look_at_cores(processes, least_ns);
       }) {}

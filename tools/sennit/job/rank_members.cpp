@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 namespace sennit::tool {
 namespace {
@@ -32,6 +33,11 @@ bool has_ended(int descriptor) {
     return poll(&end, 1, 0) > 0;
 }
 
+// Nobody has the number after it: also of one that has ended, until its parent knows that.
+bool has_its_number(int descriptor) {
+    return !has_ended(descriptor) || syscall(signal_process, descriptor, 0, nullptr, 0) == 0;
+}
+
 } // namespace
 
 RankMembers::~RankMembers() {
@@ -40,11 +46,23 @@ RankMembers::~RankMembers() {
             close(member.descriptor);
 }
 
-bool RankMembers::comes_from_root(pid_t process) const {
+// By its command line: one that is asked for another job has another address.
+bool RankMembers::is_watcher(pid_t process) const {
+    std::ifstream file(fmt::format("/proc/{}/cmdline", process));
+    std::string word;
+    for (int words = 0; words < 3 && std::getline(file, word, '\0'); ++words)
+        if (word == "--watch")
+            return std::getline(file, word, '\0') && word == address_;
+    return false;
+}
+
+bool RankMembers::belongs(pid_t process) const {
+    if (is_watcher(process))
+        return true;
     constexpr int deepest = 1000; // the table changes meanwhile
     pid_t parent = node::parent_of(process);
     for (int depth = 0; depth < deepest && parent > 1; ++depth) {
-        if (parent == root_ || is_own_host(parent))
+        if (parent == root_ || is_own_host(parent) || is_watcher(parent))
             return true;
         parent = node::parent_of(parent);
     }
@@ -68,7 +86,7 @@ bool RankMembers::admit(pid_t process) {
         return false;
     const auto known = members_.find(process);
     if (known != members_.end() && known->second.descriptor >= 0) {
-        if (!has_ended(known->second.descriptor))
+        if (has_its_number(known->second.descriptor))
             return true;
         close(known->second.descriptor);
         members_.erase(known);
@@ -76,7 +94,7 @@ bool RankMembers::admit(pid_t process) {
     // First the descriptor: what is found afterwards is of this process, or of none.
     const auto descriptor = static_cast<int>(syscall(open_process, process, 0));
     const node::Identity identity = node::identity_of(process);
-    const bool is_member = comes_from_root(process);
+    const bool is_member = belongs(process);
     if (!is_member && descriptor >= 0)
         close(descriptor);
     if (!is_member) // last words of one that is gone are heard
