@@ -283,7 +283,8 @@ class Batch(Running):
         return found
 
     def shown(self):
-        return subprocess.run(["scontrol", "show", "job", self.number], capture_output=True, text=True, check=True).stdout
+        return subprocess.run(["scontrol", "show", "job", self.number], capture_output=True, text=True,
+                              check=True).stdout
 
     def has_ended(self):
         return not re.search("JobState=(PENDING|CONFIGURING|RUNNING|COMPLETING)", self.shown())
