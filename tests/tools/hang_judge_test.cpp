@@ -58,6 +58,40 @@ TEST(HangJudge, AllRanksMustStandStillAtTheSameTimeForTheGraceTime) {
     EXPECT_TRUE(verdict->processes.empty());
 }
 
+TEST(HangJudge, RanksOfOneNodeOfSeveralAreToldOfAloneIfThatIsWanted) {
+    for (const char *const wanted : {"0", "2"}) {
+        HangJudge judge(4);
+        for (const char *const rank : {"2", "3"})
+            judge.hear(fmt::format("watch\t{}\t{}", rank, wanted));
+        judge.hear(still(2, 0, 100, "", true));
+        EXPECT_FALSE(judge.verdict()) << "rank 3 of this node may be at work";
+        judge.hear(still(3, 0, 100, "", true));
+        const auto verdict = judge.verdict();
+        ASSERT_EQ(verdict.has_value(), wanted[0] == '2');
+        if (!verdict)
+            continue;
+        EXPECT_TRUE(says(verdict->text, "none of ranks 2, 3 has moved for 100 s; ranks on other "
+                                        "nodes may be at work\n"))
+            << verdict->text;
+        EXPECT_TRUE(says(verdict->text, "rank 3 (process 1003):\nsennit:   text of 3\n"));
+        EXPECT_TRUE(verdict->processes.empty()) << "nobody knows that it hangs";
+        EXPECT_FALSE(judge.verdict()) << "it is told once";
+        judge.hear("move\t2");
+        EXPECT_TRUE(says(judge.verdict()->text, "goes on"));
+    }
+}
+
+TEST(HangJudge, SeveralNodesOnOneMachineAreJudgedTogether) {
+    HangJudge judge(2);
+    for (const int rank : {0, 1}) {
+        judge.hear(fmt::format("watch\t{}\t1", rank));
+        judge.hear(still(rank, 0, 20));
+    }
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(says(verdict->text, "none of its 2 ranks has moved")) << verdict->text;
+}
+
 TEST(HangJudge, ARankThatMovedInBetweenCounts) {
     HangJudge judge(2);
     judge.hear(still(0, 0, 100));

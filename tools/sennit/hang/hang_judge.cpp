@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hang/hang_judge.h"
 
+#include "common/host_name.h"
 #include "common/message_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -136,6 +138,12 @@ void HangJudge::hear(std::string_view message, int sender) {
             processes_[number].insert(sender != 0 ? sender : process);
         return;
     }
+    if (const auto words = split(message, '\t'); words.size() == 3 && words[0] == "watch") {
+        int number = -1;
+        if (read(words[1], number) && is_rank(number) && read(words[2], told_alone_))
+            of_node_.insert(number);
+        return;
+    }
     if (auto heard = parse(message); heard && is_rank(heard->first)) {
         if (sender != 0)
             heard->second.process = sender;
@@ -236,6 +244,30 @@ std::optional<HangJudge::Verdict> HangJudge::verdict_of_cores() {
     return verdict;
 }
 
+// Where several nodes are one machine, more are heard, and perhaps all.
+bool HangJudge::has_whole_node() const {
+    return told_alone_ > 0 && static_cast<int>(of_node_.size()) == told_alone_;
+}
+
+std::optional<HangJudge::Verdict> HangJudge::verdict_of_node() {
+    const Stillness still = stillness();
+    if (!told_.empty() || !still.lasts() ||
+        !std::all_of(of_node_.begin(), of_node_.end(),
+                     [this](int rank) { return ranks_.contains(rank); }))
+        return std::nullopt;
+    told_ = still.begins;
+    told_certain_ = false;
+    Verdict verdict;
+    verdict.text = fmt::format(
+        "sennit: node {}: {} for {} s; ranks on other nodes may be at work\n", host_name(),
+        told_alone_ == 1 ? fmt::format("rank {} has not moved", *of_node_.begin())
+                         : fmt::format("none of ranks {} has moved", fmt::join(of_node_, ", ")),
+        still.seconds());
+    tell_of(still, verdict.text);
+    verdict.text += look_at_cores(still.grace).text;
+    return verdict;
+}
+
 std::optional<HangJudge::Verdict> HangJudge::verdict() {
     if (ended_) // on their way to the end ranks may move
         return std::nullopt;
@@ -257,7 +289,7 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
     if (!stopped_.empty())
         return verdict_of_stopped();
     if (static_cast<int>(ranks_.size()) < size_)
-        return verdict_of_cores();
+        return has_whole_node() ? verdict_of_node() : verdict_of_cores();
     const Stillness still = stillness();
     if (!still.lasts())
         return std::nullopt;

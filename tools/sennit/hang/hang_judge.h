@@ -13,6 +13,10 @@
 // told: it is no deadlock, and who waits for them is served sooner if somebody does something about
 // it.
 //
+// A job of several nodes is not judged: the ranks of other nodes are not heard, may be at work, and
+// have other clocks. But if somebody wants to know, and all ranks of this node stand still for a
+// grace time, that is told, as what it is.
+//
 // A message is
 //   hang <rank> <process> <since> <now> <grace> <abort> <outside>      times in ns; flags 0 or 1
 //   <call> <direction> <peer> <tag> <communicator> <role> [<fact>=<value> ...]       a line each
@@ -22,6 +26,8 @@
 //   move <rank>      one that stood still
 //   end <rank> <now> [...]      rank_ends.h
 //   here <rank> <process>      one of its processes, said at its begin
+//   watch <rank> <ranks>       its watcher, at its begin. Ranks: so many of the job are on this
+//                              node, and are told of alone; 0: not alone
 // with tabs between the words. The role is
 //   call        that it is in
 //   operation   that this call waits for: MPI_Irecv for MPI_Wait
@@ -101,6 +107,8 @@ class HangJudge {
     void look_for_stopped();
     std::optional<Verdict> verdict_of_stopped();
     std::optional<Verdict> verdict_of_cores();
+    bool has_whole_node() const;
+    std::optional<Verdict> verdict_of_node();
     CoreWaits look_at_cores(std::uint64_t least_ns) const;
     void tell_of(const Stillness &still, std::string &text) const;
     static std::optional<std::pair<int, Rank>> parse(std::string_view message);
@@ -111,6 +119,8 @@ class HangJudge {
     IsStopped is_stopped_;
     LookAtCores look_at_cores_;
     RankProcesses processes_; // of each rank
+    std::set<int> of_node_;   // ranks
+    int told_alone_ = 0;      // so many are to be in of_node_
     struct Stop {
         int process;
         std::uint64_t since; // the latest look of any rank when it was first seen

@@ -75,9 +75,9 @@ int wait_beside(Hearer &hearer, pid_t child) {
     return status;
 }
 
-// As if there were only the program: mpiexec sees to a rank that a signal has ended at once. The
-// core file is the program's.
-[[noreturn]] void end_by(int signal) {
+} // namespace
+
+void end_by(int signal) {
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0); // a program that the kernel gives core files to heeds no limit
@@ -90,7 +90,9 @@ int wait_beside(Hearer &hearer, pid_t child) {
     _exit(128 + signal);
 }
 
-} // namespace
+bool is_request(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
 
 std::string signal_text(int signal) {
     // Linux's numbers. glibc knows the names since 2.32 only (sigabbrev_np).
@@ -119,13 +121,13 @@ bool send_report(const std::string &socket, const RankReport &report) {
                                  report.pid, report.signal, report.code, report.is_explained));
 }
 
-int run_watched(const std::string &path, const std::vector<std::string> &command, int rank,
-                const std::string &socket, Hearer *hearer) {
+int run_watched(const std::string &path, const std::vector<std::string> &command,
+                const WatchedRank &rank, const std::string &socket, Hearer *hearer) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    send_text(socket, fmt::format("watch\t{}", rank));
+    send_text(socket, fmt::format("watch\t{}\t{}", rank.number, rank.told_alone));
     struct sigaction of_children = {};
     heed_ends(of_children);
     const pid_t parent = getpid();
@@ -141,7 +143,7 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
         execute(path, command);
     }
     const int status = hearer ? wait_beside(*hearer, child) : wait_for(child);
-    RankReport report = {rank, child, 0, WEXITSTATUS(status), false};
+    RankReport report = {rank.number, child, 0, WEXITSTATUS(status), false};
     if (WIFSIGNALED(status)) {
         report.signal = WTERMSIG(status);
         report.code = 128 + report.signal;

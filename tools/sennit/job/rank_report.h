@@ -48,11 +48,23 @@ class Hearer {
     ~Hearer() = default;
 };
 
+struct WatchedRank {
+    int number = -1;    // -1: not known
+    int told_alone = 0; // with so many ranks, those of its node (hang_judge.h); 0: not
+};
+
 // Run the program as a child, report its end to `socket`; returns its exit code, or ends by the
 // signal that has ended it. Every signal that the launcher sends to the rank's process group
 // reaches the child by itself, so the parent ignores them all.
-int run_watched(const std::string &path, const std::vector<std::string> &command, int rank,
-                const std::string &socket, Hearer *hearer = nullptr);
+int run_watched(const std::string &path, const std::vector<std::string> &command,
+                const WatchedRank &rank, const std::string &socket, Hearer *hearer = nullptr);
+
+// End this process as if there were only the program: mpiexec sees to a rank that a signal has
+// ended at once. The core file is the program's.
+[[noreturn]] void end_by(int signal);
+
+// One by which launchers end ranks that have done nothing wrong?
+bool is_request(int signal);
 
 // Replace this process by the program. Throws Failure.
 [[noreturn]] void execute(const std::string &path, const std::vector<std::string> &command);

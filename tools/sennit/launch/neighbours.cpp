@@ -68,11 +68,6 @@ int take_lock(const std::string &path) {
     return -1;
 }
 
-// How launchers end ranks that have done nothing wrong.
-bool is_request(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
-}
-
 // A process of its own: no rank's end is its end, and no launcher's signal is for it.
 class NodeJudge {
   public:

@@ -2,6 +2,7 @@
 #include "launch/run.h"
 
 #include "common/failure.h"
+#include "common/host_name.h"
 #include "hang/hang_watch.h"
 #include "job/job.h"
 #include "job/rank_report.h"
@@ -13,6 +14,7 @@
 #include "pool/core_list.h"
 #include "pool/pool_board.h"
 
+#include "base/agreements.h"
 #include "base/printable.h"
 #include "node/identity.h"
 
@@ -22,9 +24,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <signal.h>
 #include <string_view>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace sennit::tool {
 namespace {
@@ -97,6 +101,27 @@ std::vector<std::string> exec_command(const Plan &plan, const JobSpec &spec,
     return line;
 }
 
+// Of the nodes that Slurm has given to this job, mpiexec may take all.
+bool may_span_nodes(const JobSpec &spec) {
+    const char *const nodes = read_environment("SLURM_JOB_NUM_NODES");
+    return (nodes && std::string_view(nodes) != "1") ||
+           has_effect(spec.launcher_options, LauncherEffect::hosts) ||
+           has_effect(spec.launcher_options, LauncherEffect::hostfile) ||
+           std::any_of(spec.others.begin(), spec.others.end(), may_span_nodes);
+}
+
+// Where `sennit` itself is missing, the first rank there says so. A signal ends it, for MPICH's
+// mpiexec waits for ever for the others where a rank could not be started.
+std::vector<std::string> or_say_what_is_missing(std::vector<std::string> line) {
+    line.insert(line.begin(),
+                {"/bin/sh", "-c",
+                 R"(test -x "$0" && exec "$0" "$@"; )"
+                 R"(test "${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-0}}" = 0 && )"
+                 R"(echo "sennit: '$0' is not there on $(uname -n): )"
+                 R"(install Sennit there in the same folder" >&2; kill -TERM $$)"});
+    return line;
+}
+
 void make_trace_folder(const JobSpec &spec) {
     if (!spec.trace)
         return;
@@ -135,10 +160,8 @@ Pool find_pool(const std::string &name) {
     } catch (const Failure &failure) {
         if (!find_job_context(read_environment))
             throw;
-        char host[256] = "?";
-        gethostname(host, sizeof host - 1);
         fail("{}, on {}: a job needs a pool of this name on each of its nodes", failure.what(),
-             host);
+             host_name());
     }
 }
 
@@ -214,8 +237,10 @@ void remove_board(bool failed) {
 }
 
 // The rank whose end has ended the job, in a line for people, if mpiexec has not said it.
-void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
+void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan, bool spans_nodes) {
     const std::optional<RankReport> &failure = ranks.failure();
+    if (failure && is_request(failure->signal) && spans_nodes)
+        return; // a rank of another node has failed, which is told there
     const bool is_early = failure && failure->code != 0 && !ranks.has_begun(failure->rank) &&
                           (ranks.uses_mpi() || !plan.program.mpi_libraries.empty());
     if (failure && failure->signal != 0)
@@ -251,7 +276,7 @@ int start_job(const Plan &plan, MpiKind mpi, const JobSpec &spec) {
     const int code = failure ? failure->code : end.code;
     if (end.interrupted != 0)
         return code != 0 ? 128 + end.interrupted : 0;
-    explain_end(end, ranks, plan);
+    explain_end(end, ranks, plan, may_span_nodes(spec));
     return code;
 }
 
@@ -269,10 +294,10 @@ std::vector<std::string> rank_command(const Plan &plan, const JobSpec &spec,
 
 // As the parent of the program, which says how that ends.
 int run_under(const std::string &watch_address, const Plan &plan, const JobSpec &spec,
-              const Installation &installation, std::optional<int> rank, Hearer *hearer = nullptr) {
+              const Installation &installation, const WatchedRank &rank, Hearer *hearer = nullptr) {
     setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
     const std::vector<std::string> command = rank_command(plan, spec, installation);
-    return run_watched(spec.as_virtual ? command[0] : plan.program.path, command, rank.value_or(-1),
+    return run_watched(spec.as_virtual ? command[0] : plan.program.path, command, rank,
                        watch_address, hearer);
 }
 
@@ -348,24 +373,45 @@ Neighbours neighbours_of(const JobContext &job, const JobSpec &spec) {
                        board_file(spec)});
 }
 
+// A job of several nodes is not judged. Who asks for reports is told of the ranks of each node
+// alone.
+int ranks_told_alone(const JobSpec &spec, const std::optional<JobContext> &job) {
+    const std::string hang = given_text(spec, read_environment, "SENNIT_HANG");
+    const bool is_asked = !hang.empty() && hang != "off";
+    return is_asked && job && job->local_size && job->world_size &&
+                   *job->local_size < *job->world_size
+               ? *job->local_size
+               : 0;
+}
+
+// Not from another node.
+bool reaches(const std::string &watch_address) {
+    const int link = connect_to_launcher(watch_address.c_str(), 0);
+    if (link >= 0)
+        close(link);
+    return link >= 0;
+}
+
 int run_beside(Neighbours &neighbours, const Plan &plan, const JobSpec &spec,
-               const Installation &installation, const JobContext &job) {
+               const Installation &installation, const JobContext &job, const WatchedRank &rank) {
     if (!neighbours.join()) {
         if (job.local_rank.value_or(0) == 0)
             tell("sennit: the ranks of this node cannot be looked after together: {}\n",
                  neighbours.reason());
         become(plan, spec, installation);
     }
-    return run_under(neighbours.socket(), plan, spec, installation, job.rank, &neighbours);
+    return run_under(neighbours.socket(), plan, spec, installation, rank, &neighbours);
 }
 
 int become_rank(const JobSpec &spec, const Installation &installation,
                 const std::string &watch_address) {
     JobSpec rank = spec;
     const std::optional<JobContext> job = find_job_context(read_environment);
-    const bool beside = watch_address.empty() && has_neighbours(spec, job);
-    // Those of other nodes are not heard, and such a job is not judged.
-    rank.watched = !watch_address.empty() || (beside && job->local_size == job->world_size);
+    const bool is_heard = reaches(watch_address);
+    const bool beside = !is_heard && has_neighbours(spec, job);
+    const WatchedRank watched = {job ? job->rank.value_or(-1) : -1, ranks_told_alone(spec, job)};
+    rank.watched =
+        is_heard || (beside && (watched.told_alone > 0 || job->local_size == job->world_size));
     Plan plan = make_plan(rank, installation, read_environment);
     if (spec.as_virtual) {
         refuse_virtual(plan, read_environment);
@@ -389,12 +435,12 @@ int become_rank(const JobSpec &spec, const Installation &installation,
         warn(plan);
     apply(plan);
     stay_in_pool(cores);
-    if (!watch_address.empty())
-        return run_under(watch_address, plan, spec, installation, job ? job->rank : std::nullopt);
+    if (is_heard)
+        return run_under(watch_address, plan, spec, installation, watched);
     if (!beside || plan.runs_as_it_is || plan.program.starts_ranks)
         become(plan, spec, installation);
     Neighbours neighbours = neighbours_of(*job, spec);
-    return run_beside(neighbours, plan, spec, installation, *job);
+    return run_beside(neighbours, plan, spec, installation, *job, watched);
 }
 
 // For its ranks, and for what is said of them: the ranks of each program, if each has a world.
@@ -461,6 +507,9 @@ std::vector<std::string> launch_command(const Plan &plan, const JobSpec &spec,
         programs.push_back({other.ranks.value_or(1), exec_command(its, other, watch_address, true),
                             other.launcher_options, its.program.imports.spawns_several});
     }
+    if (may_span_nodes(spec))
+        for (Launch &program : programs)
+            program.command = or_say_what_is_missing(std::move(program.command));
     return compose_launch(launcher, programs);
 }
 
@@ -471,19 +520,9 @@ int ranks_of_all(const JobSpec &spec) {
     return ranks;
 }
 
-// Of the nodes that Slurm has given to this job, mpiexec may take all.
-static bool has_several_nodes() {
-    const char *const nodes = read_environment("SLURM_JOB_NUM_NODES");
-    return nodes && std::string_view(nodes) != "1";
-}
-
 std::optional<int> processors_to_share(const JobSpec &spec) {
-    if (has_several_nodes())
+    if (may_span_nodes(spec) || has_effect(spec.launcher_options, LauncherEffect::binds))
         return std::nullopt;
-    for (const LauncherEffect effect :
-         {LauncherEffect::binds, LauncherEffect::hosts, LauncherEffect::hostfile})
-        if (has_effect(spec.launcher_options, effect))
-            return std::nullopt;
     return processors_at_once();
 }
 
@@ -537,8 +576,12 @@ int exec_program(const JobSpec &spec, const Installation &installation,
                  const std::string &watch_address) {
     try {
         return become_rank(spec, installation, watch_address);
-    } catch (const Failure &) {
+    } catch (const Failure &failure) {
         let_first_rank_say_why();
+        if (!watch_address.empty() && !reaches(watch_address)) {
+            tell("sennit: {}, on {}\n", printable(failure.what()), host_name());
+            end_by(SIGTERM); // or MPICH's mpiexec waits for ever, see or_say_what_is_missing()
+        }
         tell_that_it_is_refused(watch_address);
         throw;
     }

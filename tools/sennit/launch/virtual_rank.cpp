@@ -3,6 +3,7 @@
 
 #include "common/elf_image.h"
 #include "common/failure.h"
+#include "common/host_name.h"
 #include "launch/job_context.h"
 #include "launch/library_search.h"
 #include "pool/pool_board.h"
@@ -200,13 +201,12 @@ std::vector<std::string> virtual_command(const Plan &plan, const JobSpec &spec,
     const std::string stub = installation.stub();
     if (access(stub.c_str(), X_OK) != 0)
         fail("'{}' is missing: build or install Sennit again", stub);
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
     const std::string tmp = text_of(environment("TMPDIR"));
     // Absolute: the host leaves this folder.
     const std::string parent = std::filesystem::absolute(tmp.empty() ? "/tmp" : tmp).string();
-    const std::string folder = fmt::format("{}/sennit-virtual-{}/{}-{}", parent, geteuid(),
-                                           file_part(host, 24), virtual_job(spec, environment));
+    const std::string folder =
+        fmt::format("{}/sennit-virtual-{}/{}-{}", parent, geteuid(), file_part(host_name(), 24),
+                    virtual_job(spec, environment));
     int threads = spec.threads.value_or(0);
     for (const Setting &setting : plan.settings)
         if (setting.name == "OMP_NUM_THREADS")
