@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trace costs: tasks traced and not traced, in turn, and instructions a task by callgrind.
 
-usage: trace_overhead.py [--build build/release] [--rounds 21]
+usage: trace_overhead.py [--build build/release] [--rounds 21] [--counters page-faults,task-clock]
 
 Two threads run a stream of tasks with two dependences each, long enough that about 100,000 of them run
 in a second. Of the rounds' ratios the median is told, of wall time and of processor time (which other
-work on the machine disturbs less)."""
+work on the machine disturbs less). With --counters they run with a trace that has these, too, and the page says what each of a
+task's two turns costs, its start and its end: there its thread asks for its counters."""
 
 import argparse
 import os
@@ -27,11 +28,11 @@ def environment(build, trace, threads, **more):
     return clean | ({"SENNIT_TRACE": str(trace)} if trace else {}) | more
 
 
-def run(build, tasks, steps, trace=None, threads=2):
-    """(wall, processor seconds)"""
+def run(build, tasks, steps, trace=None, threads=2, **more):
+    """(wall, processor seconds); `more`: variables of its environment."""
     try:
         out = subprocess.run([build / "bench/gcc/trace-tasks", str(tasks), str(steps)], check=True, text=True,
-                             capture_output=True, timeout=120, env=environment(build, trace, threads)).stdout
+                             capture_output=True, timeout=120, env=environment(build, trace, threads, **more)).stdout
     finally:
         if trace:
             shutil.rmtree(trace, ignore_errors=True)
@@ -54,11 +55,22 @@ def instructions_a_task(build, scratch, trace=None, **more):
     return (instructions(build, 2 * many, scratch, trace, **more) - instructions(build, many, scratch, trace, **more)) / many
 
 
+def ratios(name, of, to):
+    """The table of two lists of runs, in turn."""
+    print(f"| {name} | median | least | most | of the least times |\n| --- | ---: | ---: | ---: | ---: |")
+    for index, time in enumerate(("wall time", "processor time")):
+        found = sorted(a[index] / b[index] for a, b in zip(of, to))
+        best = min(a[index] for a in of) / min(b[index] for b in to)
+        print(f"| {time} | {100 * (statistics.median(found) - 1):+.1f}% | {100 * (found[0] - 1):+.1f}% | "
+              f"{100 * (found[-1] - 1):+.1f}% | {100 * (best - 1):+.1f}% |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--tasks", type=int, default=50_000)
+    parser.add_argument("--counters", default="", help="also: what counting these costs")
     options = parser.parse_args()
     build = options.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -68,22 +80,31 @@ def main():
         steps = 10_000
         took = min(run(build, options.tasks, steps)[1] for _ in range(3)) / 2
         steps = max(1, round(steps * options.tasks / RATE / took))
-        plain, traced = [], []
+        ways = {"plain": (None, {}), "traced": (trace, {})}
+        if options.counters:
+            ways["counted"] = (trace, {"SENNIT_COUNTERS": options.counters})
+        runs = {way: [] for way in ways}
         for number in range(options.rounds):
-            for with_trace in ((False, True), (True, False))[number % 2]:
-                (traced if with_trace else plain).append(run(build, options.tasks, steps, trace if with_trace else None))
+            for way, (where, more) in list(ways.items())[::-1 if number % 2 else 1]:
+                runs[way].append(run(build, options.tasks, steps, where, **more))
+        plain, traced = runs["plain"], runs["traced"]
         rate = options.tasks / (min(cpu for _, cpu in plain) / 2)
         print(f"{options.tasks} tasks of {steps} steps with two dependences each, 2 threads: {rate:,.0f} tasks a second "
               f"of two processors (best); {options.rounds} rounds in turn; load {os.getloadavg()[0]:.1f}\n")
-        print("| traced / not traced | median | least | most | of the least times |\n| --- | ---: | ---: | ---: | ---: |")
-        for index, name in enumerate(("wall time", "processor time")):
-            ratios = sorted(t[index] / p[index] for t, p in zip(traced, plain))
-            best = min(t[index] for t in traced) / min(p[index] for p in plain)
-            print(f"| {name} | {100 * (statistics.median(ratios) - 1):+.1f}% | {100 * (ratios[0] - 1):+.1f}% | "
-                  f"{100 * (ratios[-1] - 1):+.1f}% | {100 * (best - 1):+.1f}% |")
+        ratios("traced / not traced", traced, plain)
+        if options.counters:
+            turns = 2 * options.tasks
+            each = [1e9 * (a[1] - b[1]) / turns for a, b in zip(runs["counted"], traced)]
+            least = 1e9 * (min(a[1] for a in runs["counted"]) - min(b[1] for b in traced)) / turns
+            print(f"\n{options.counters}: processor time of a turn, {turns} of them: {statistics.median(each):.0f} ns more than traced "
+                  f"(median), {least:.0f} ns (of the least times)\n")
+            ratios("counted / traced", runs["counted"], traced)
         cost = {way: instructions_a_task(build, scratch, way) for way in (None, trace)}
         print(f"\ncallgrind, one thread: {cost[None]:,.0f} instructions a task not traced, {cost[trace]:,.0f} traced: "
               f"{cost[trace] - cost[None]:,.0f} for its events")
+        if options.counters:
+            counted = instructions_a_task(build, scratch, trace, SENNIT_COUNTERS=options.counters)
+            print(f"with {options.counters}: {counted - cost[trace]:,.0f} more, the kernel's not counted")
 
 
 if __name__ == "__main__":

@@ -99,21 +99,19 @@ TEST(ReportHints, CreatorsWhoseWindowIsFull) {
     fill_gaps(process);
     for (const std::uint32_t thread : {0u, 1u})
         process.parts.push_back({0, 1000, 1, kFunction, thread, 2});
-    process.windows = 4; // of at least 12 looks
+    process.windows.resize(4); // of at least 12 looks
     EXPECT_TRUE(hints_of(process).starts_with("4 times a thread that made tasks let others go"));
-    process.windows = 3;
+    process.windows.resize(3);
     EXPECT_EQ(hints_of(process).find("let others go"), std::string::npos);
     // While the other thread has work, nothing is lost.
-    process.windows = 12;
+    process.windows.resize(12);
     process.threads[1].intervals = {{0, 1000, State::program, 0}};
     EXPECT_EQ(hints_of(process), "");
 }
 
 TEST(ReportHints, StacksThatWereRefused) {
     Process process = tasks_with_gaps(1);
-    process.refusals = 7;
-    process.refused_bytes = 8 << 20;
-    process.stacks_in_use = 31000;
+    process.refusals.assign(7, {0, 8 << 20, 31000});
     EXPECT_EQ(hints_of(process),
               "7 times there was no memory for another stack of 8389 KB (first with 31000 in use): "
               "tasks ran on top of waiting ones; lower OMP_STACKSIZE, or raise 'ulimit -v' or "

@@ -480,3 +480,39 @@ TEST(ReportCounters, AreSumsByFunctionAndQuotients) {
     EXPECT_EQ(found.rows[2].values, (std::vector<std::uint64_t>{5, 1, 0}));
     EXPECT_EQ(found.rows[3].values, (std::vector<std::uint64_t>{9, 0, 0}));
 }
+
+TEST(ReportCurves, CountsByThreadAndTasksThatWaitByReason) {
+    Process process = make_process(0, 3);
+    EXPECT_TRUE(curves_of(process).empty());
+    std::strcpy(process.file.header.counters[0], "cycles");
+    process.counts = {{10, 0, {5}}, {20, 0, {7}}, {15, 1, {1}}};
+    process.polls = {{30, 40, 2, 1, 10, 3}};
+    process.ready = {{100, 1}, {100, 1}, {200, -1}};
+    const auto wait = [&](Ns begin, Ns end, std::uint32_t task, WaitReason reason) {
+        process.waits.push_back({begin, end, task, 0, reason, 0});
+    };
+    wait(300, 500, 1, WaitReason::primitive);
+    wait(400, 600, 2, WaitReason::primitive);
+    wait(300, 400, 3, WaitReason::lock);
+    wait(300, 400, 0, WaitReason::lock); // an implicit task's
+    process.windows = {700, 650};
+    process.refusals = {{800, 1 << 20, 9}};
+    const auto said = [](const Curve &curve) {
+        std::string text = curve.name;
+        if (curve.thread != kNone)
+            text += " of " + std::to_string(curve.thread);
+        for (const auto &[at, value] : curve.points)
+            text += ' ' + std::to_string(at) + (curve.adds_up ? '+' : '=') + std::to_string(value);
+        return text;
+    };
+    std::vector<std::string> found;
+    for (const Curve &curve : curves_of(process))
+        found.push_back(said(curve));
+    EXPECT_EQ(
+        found,
+        (std::vector<std::string>{
+            "cycles of 0 10+5 20+7", "cycles of 1 15+1", "rounds of polling of 1 40+10",
+            "completions found by polling of 1 40+3", "ready tasks 100=2 200=1",
+            "tasks waiting for a lock 300=1 400=0", "tasks waiting in libc 300=1 400=2 500=1 600=0",
+            "creators that made too many tasks 650+1 700+1", "stacks that were refused 800+1"}));
+}

@@ -466,12 +466,12 @@ Shortages shortages_of(const Job &job) {
     for (const Process &process : job.processes) {
         all.created += static_cast<std::uint64_t>(std::ranges::count_if(
             process.tasks, [](const Task &task) { return task.created != kNever; }));
-        all.windows += process.windows;
-        if (all.refusals == 0 && process.refusals > 0) {
-            all.refused_bytes = process.refused_bytes;
-            all.stacks_in_use = process.stacks_in_use;
+        all.windows += process.windows.size();
+        if (all.refusals == 0 && !process.refusals.empty()) {
+            all.refused_bytes = process.refusals.front().bytes;
+            all.stacks_in_use = process.refusals.front().stacks_in_use;
         }
-        all.refusals += process.refusals;
+        all.refusals += process.refusals.size();
         for (const Polled &polled : process.polls) {
             all.polls += polled.runs;
             all.completions += polled.completions;

@@ -255,6 +255,22 @@ struct Counters {
 // Of all ranks, in the whole trace. No rows if nothing was counted.
 Counters counters_of(const Job &job, const std::vector<TaskKind> &kinds);
 
+// A number over time, for viewers that draw curves.
+struct Curve {
+    struct Point {
+        Ns at;
+        std::uint64_t value;
+    };
+    std::string name;
+    int number; // of the name, the same in every trace; 0: a name that the trace has brought along
+    std::uint32_t thread; // its index; kNone: of the process
+    bool adds_up;         // a point says what came since the one before; else what is from then on
+    std::vector<Point> points; // by time
+};
+// What threads counted, and found by polling; tasks that are ready and that wait, by reason; what
+// there was not enough of. Those without points are left out.
+std::vector<Curve> curves_of(const Process &process);
+
 // All of it: a run is analysed once, however many tables and pages are made of it.
 struct Findings {
     Findings() = default;

@@ -8,6 +8,9 @@
 // it is complete. Those that overlap are on different locations, for in OTF2 the regions of a
 // location are nested, and a task that waits for a message is suspended. A location is two files,
 // so a rank has 64 of these at most. Messages are between ranks of one communicator, which has all.
+//
+// A curve is a metric. What a worker counts is on its location, as sums since the start; the others
+// are on a location "counts" of the rank.
 #include "report.h"
 #include "trace/replay.h"
 
@@ -106,7 +109,26 @@ class Archive {
         std::uint64_t number;
         std::uint32_t process;
         std::string name;
+        OTF2_LocationType type;
         std::uint64_t events;
+    };
+    // A class has one metric.
+    struct MetricClass {
+        std::string name;
+        bool adds_up;
+        OTF2_MetricRef number;
+    };
+    // Recorded on one location for the whole process.
+    struct MetricInstance {
+        OTF2_MetricRef number, of;
+        std::uint64_t location;
+        std::uint32_t process;
+    };
+    // What is written between a location's other events, in order.
+    struct Value {
+        Ns at;
+        OTF2_MetricRef metric;
+        std::uint64_t value;
     };
     struct Region {
         std::string name;
@@ -127,8 +149,9 @@ class Archive {
 
     // `events`(writer) writes those of the location.
     template <class Events>
-    void add_location(std::uint32_t p, const std::string &name, const Events &events) {
-        Location location{locations_.size(), p, name, 0};
+    void add_location(std::uint32_t p, const std::string &name, OTF2_LocationType type,
+                      const Events &events) {
+        Location location{locations_.size(), p, name, type, 0};
         OTF2_EvtWriter *const writer = OTF2_Archive_GetEvtWriter(archive_, location.number);
         events(writer);
         OTF2_EvtWriter_GetNumberOfEvents(writer, &location.events);
@@ -139,11 +162,64 @@ class Archive {
     void write_process(std::uint32_t p) {
         const Process &process = job_.processes[p];
         firsts_.push_back(locations_.size());
-        for (const ThreadModel &thread : process.threads)
-            if (thread.row >= 0)
-                add_location(p, fmt::format("worker {}", thread.row),
-                             [&](OTF2_EvtWriter *to) { write_worker(to, process, thread); });
+        const std::vector<Curve> curves = curves_of(process);
+        for (std::uint32_t t = 0; t < process.threads.size(); ++t)
+            if (const ThreadModel &thread = process.threads[t]; thread.row >= 0)
+                add_location(p, fmt::format("worker {}", thread.row), OTF2_LOCATION_TYPE_CPU_THREAD,
+                             [&](OTF2_EvtWriter *to) {
+                                 write_worker(to, process, thread, counted(curves, t));
+                             });
         write_calls(p, process);
+        if (std::ranges::any_of(curves, [](const Curve &one) { return one.thread == kNone; }))
+            add_location(p, "counts", OTF2_LOCATION_TYPE_METRIC, [&](OTF2_EvtWriter *to) {
+                for (const Value &value : levels(p, curves))
+                    write_value(to, value);
+            });
+    }
+
+    OTF2_MetricRef metric_class(const Curve &curve) {
+        const auto known = std::ranges::find(classes_, curve.name, &MetricClass::name);
+        if (known != classes_.end())
+            return known->number;
+        classes_.push_back({curve.name, curve.adds_up, metrics_});
+        return metrics_++;
+    }
+
+    static void add_points(std::vector<Value> &values, OTF2_MetricRef metric, const Curve &curve) {
+        std::uint64_t sum = 0;
+        for (const auto &[at, value] : curve.points) {
+            sum = curve.adds_up ? sum + value : value;
+            values.push_back({at, metric, sum});
+        }
+    }
+
+    std::vector<Value> counted(const std::vector<Curve> &curves, std::uint32_t thread) {
+        std::vector<Value> values;
+        for (const Curve &curve : curves)
+            if (curve.thread == thread)
+                add_points(values, metric_class(curve), curve);
+        std::ranges::stable_sort(values, {}, &Value::at);
+        return values;
+    }
+
+    // Of the location that is written.
+    std::vector<Value> levels(std::uint32_t p, const std::vector<Curve> &curves) {
+        std::vector<Value> values;
+        for (const Curve &curve : curves)
+            if (curve.thread == kNone) {
+                const OTF2_MetricRef of = metric_class(curve);
+                instances_.push_back({metrics_++, of, locations_.size(), p});
+                add_points(values, instances_.back().number, curve);
+            }
+        std::ranges::stable_sort(values, {}, &Value::at);
+        return values;
+    }
+
+    void write_value(OTF2_EvtWriter *to, const Value &value) {
+        const OTF2_Type type = OTF2_TYPE_UINT64;
+        OTF2_MetricValue number;
+        number.unsigned_int = value.value;
+        OTF2_EvtWriter_Metric(to, nullptr, time(value.at), value.metric, 1, &type, &number);
     }
 
     void write_calls(std::uint32_t p, const Process &process) {
@@ -163,10 +239,11 @@ class Archive {
                 calls_of.back().begin(), calls_of.back().end(),
                 [&](std::size_t a, std::size_t b) { return spans[a].begin < spans[b].begin; });
         for (std::size_t lane = 0; lane < calls_of.size(); ++lane)
-            add_location(p, fmt::format("MPI {}", lane), [&](OTF2_EvtWriter *to) {
-                for (const std::size_t c : calls_of[lane])
-                    write_call(to, process, process.calls[c], spans[c]);
-            });
+            add_location(p, fmt::format("MPI {}", lane), OTF2_LOCATION_TYPE_CPU_THREAD,
+                         [&](OTF2_EvtWriter *to) {
+                             for (const std::size_t c : calls_of[lane])
+                                 write_call(to, process, process.calls[c], spans[c]);
+                         });
     }
 
     // What does not fit into the other lanes is a moment in the last one: that in which it begins,
@@ -184,7 +261,14 @@ class Archive {
         }
     }
 
-    void write_worker(OTF2_EvtWriter *to, const Process &process, const ThreadModel &thread) {
+    // What is counted at the moment of an event came before it.
+    void write_worker(OTF2_EvtWriter *to, const Process &process, const ThreadModel &thread,
+                      const std::vector<Value> &values) {
+        auto next = values.begin();
+        const auto write_values = [&](Ns until) {
+            for (; next != values.end() && next->at <= until; ++next)
+                write_value(to, *next);
+        };
         for (const Interval &interval : thread.intervals) {
             if (interval.state == State::outside)
                 continue;
@@ -193,9 +277,12 @@ class Archive {
                     ? region(process.name(interval.task), OTF2_REGION_ROLE_TASK,
                              OTF2_PARADIGM_OPENMP)
                     : region("program", OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER);
+            write_values(interval.begin);
             OTF2_EvtWriter_Enter(to, nullptr, time(interval.begin), number);
+            write_values(interval.end);
             OTF2_EvtWriter_Leave(to, nullptr, time(interval.end), number);
         }
+        write_values(kNever);
     }
 
     void write_call(OTF2_EvtWriter *to, const Process &process, const Call &call,
@@ -240,6 +327,7 @@ class Archive {
                                              regions_[i].paradigm, OTF2_REGION_FLAG_NONE, nothing,
                                              0, 0);
         }
+        define_metrics(to);
         OTF2_Archive_CloseGlobalDefWriter(archive_, to);
     }
 
@@ -260,8 +348,30 @@ class Archive {
         }
         for (const Location &location : locations_)
             OTF2_GlobalDefWriter_WriteLocation(to, location.number, text(to, location.name),
-                                               OTF2_LOCATION_TYPE_CPU_THREAD, location.events,
-                                               location.process);
+                                               location.type, location.events, location.process);
+    }
+
+    // Readers want them by number. An instance's is greater than that of its class.
+    void define_metrics(OTF2_GlobalDefWriter *to) {
+        const OTF2_StringRef nothing = text(to, ""), unit = text(to, "#");
+        auto instance = instances_.begin();
+        const auto define_instances = [&](OTF2_MetricRef below) {
+            for (; instance != instances_.end() && instance->number < below; ++instance)
+                OTF2_GlobalDefWriter_WriteMetricInstance(
+                    to, instance->number, instance->of, instance->location,
+                    OTF2_SCOPE_LOCATION_GROUP, instance->process);
+        };
+        for (OTF2_MetricMemberRef i = 0; i < classes_.size(); ++i) {
+            const MetricClass &one = classes_[i];
+            define_instances(one.number);
+            OTF2_GlobalDefWriter_WriteMetricMember(
+                to, i, text(to, one.name), nothing, OTF2_METRIC_TYPE_OTHER,
+                one.adds_up ? OTF2_METRIC_ACCUMULATED_START : OTF2_METRIC_ABSOLUTE_NEXT,
+                OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, unit);
+            OTF2_GlobalDefWriter_WriteMetricClass(to, one.number, 1, &i, OTF2_METRIC_ASYNCHRONOUS,
+                                                  OTF2_RECORDER_KIND_CPU);
+        }
+        define_instances(metrics_);
     }
 
     // Number 0. Its members are the processes, each by its first location.
@@ -286,6 +396,9 @@ class Archive {
     std::vector<Location> locations_;   // by number
     std::vector<std::uint64_t> firsts_; // by process: its first location
     std::vector<Region> regions_;       // by number
+    std::vector<MetricClass> classes_;
+    std::vector<MetricInstance> instances_;
+    OTF2_MetricRef metrics_ = 0; // numbers of classes and instances, given so far
     Names region_names_, strings_;
 };
 

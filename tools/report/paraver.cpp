@@ -20,6 +20,18 @@ constexpr int kTaskType = 60000001; // an event: the function that runs, 0 none
 constexpr int kCallType = 50000001; // the MPI call that a thread is in, outside or inside a task
 constexpr int kPriorityType = 60000002;
 
+// Curves have their numbers behind the first one. What is counted has the types that Extrae gives
+// to PAPI's counters, so that its configurations work: 42000000 and PAPI's number.
+constexpr int kCurveTypes = 60000100, kOtherCounters = 60000300;
+constexpr struct {
+    const char *name;
+    int type;
+} kCounterTypes[] = {{"instructions", 42000050},     {"cycles", 42000059},
+                     {"cache-misses", 42000008}, // of the third level
+                     {"branches", 42000055},         {"branch-misses", 42000046},
+                     {"cache-references", 60000201}, {"page-faults", 60000202},
+                     {"task-clock", 60000203}};
+
 class Writer {
   public:
     explicit Writer(const Job &job) : job_(job) {
@@ -70,6 +82,8 @@ class Writer {
         write_type(out, kTaskType, "Task", functions_);
         write_type(out, kCallType, "MPI call", calls_);
         out.write(fmt::format("EVENT_TYPE\n0    {}    Priority of the task\n\n", kPriorityType));
+        for (const auto &[name, type] : curve_types_)
+            out.write(fmt::format("EVENT_TYPE\n0    {}    {}\n\n", type, name));
         out.finish();
     }
 
@@ -126,6 +140,8 @@ class Writer {
                     records_.emplace_back(
                         call.end, fmt::format("2:{}:{}:{}:0\n", who, time(call.end), kCallType));
             }
+            for (const Curve &curve : curves_of(process))
+                collect_curve(p, curve);
         }
         for (const Message &message : job_.messages) {
             const Process &from = job_.processes[message.from];
@@ -177,12 +193,31 @@ class Writer {
         }
     }
 
+    // As Extrae has counters: what came since the one before. Those of the rank are its first
+    // thread's.
+    void collect_curve(std::size_t p, const Curve &curve) {
+        const std::string who = object(p, curve.thread == kNone ? 0 : thread_of(p, curve.thread));
+        const int type = type_of(curve);
+        for (const auto &[at, value] : curve.points)
+            records_.emplace_back(at, fmt::format("2:{}:{}:{}:{}\n", who, time(at), type, value));
+    }
+
+    int type_of(const Curve &curve) {
+        const auto *const known = std::ranges::find_if(
+            kCounterTypes, [&](const auto &one) { return curve.name == one.name; });
+        const int type = curve.number > 0 ? kCurveTypes + curve.number
+                         : known != std::end(kCounterTypes)
+                             ? known->type
+                             : kOtherCounters + number_of(counters_, curve.name);
+        return curve_types_.try_emplace(curve.name, type).first->second;
+    }
+
     const Job &job_;
     std::vector<std::vector<int>> rows_; // by process: indices of its workers' threads
     std::vector<int> first_cpu_;
     int cpus_ = 0;
     std::vector<std::pair<Ns, std::string>> records_;
-    std::map<std::string, int> functions_, calls_;
+    std::map<std::string, int> functions_, calls_, counters_, curve_types_;
 };
 
 } // namespace

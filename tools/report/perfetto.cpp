@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chrome's trace format, which Perfetto reads: a process a rank, a row a worker, rows below for
-// calls of tasks that overlap; messages are flows.
+// calls of tasks that overlap; messages are flows. What is counted has a curve of its own.
 #include "report.h"
 
 #include <algorithm>
@@ -77,6 +77,41 @@ class Writer {
                      fmt::format("MPI {}", lanes[c]));
             write_call(process, process.calls[c], kFirstLane + lanes[c]);
         }
+        for (const Curve &curve : curves_of(process))
+            write_curve(process, curve);
+    }
+
+    // A curve holds each value until the next one. What a thread counts is drawn as a rate: how
+    // much a microsecond, in the time that it was counted in.
+    void write_curve(const Process &process, const Curve &curve) {
+        const bool is_rate = curve.thread != kNone;
+        std::string label = escaped(curve.name);
+        if (is_rate)
+            label = fmt::format("worker {}: {}/us", process.threads[curve.thread].row, label);
+        std::optional<double> held;
+        const auto hold = [&](Ns at, double value) {
+            if (held != value)
+                write_value(process, label, at, value);
+            held = value;
+        };
+        Ns since = is_rate ? process.threads[curve.thread].begin : 0;
+        std::uint64_t sum = 0;
+        for (const auto &[at, value] : curve.points) {
+            sum = curve.adds_up ? sum + value : value;
+            const double length = std::max<double>(1, static_cast<double>(at - since)) / 1e3;
+            if (is_rate)
+                hold(since, static_cast<double>(value) / length);
+            else
+                hold(at, static_cast<double>(sum));
+            since = at;
+        }
+        if (is_rate)
+            hold(since, 0);
+    }
+
+    void write_value(const Process &process, const std::string &label, Ns at, double value) {
+        event(fmt::format(R"("ph":"C","pid":{},"ts":{:.3f},"name":"{}","args":{{"value":{:.6g}}})",
+                          process.rank, micros(at), label, value));
     }
 
     // Who uses which core: a process beside the ranks, a row a core of a node.

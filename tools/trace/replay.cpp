@@ -234,7 +234,7 @@ class Replay {
             process_.offers.push_back({event[0], number_, high(event[1]), low(event[1])});
             return;
         case Kind::counted:
-            return count(event);
+            return count(event, now);
         case Kind::none:
         case Kind::count:
             return;
@@ -402,13 +402,10 @@ class Replay {
             process_.policy_ns += file_.ticks_to_ns(event[0]);
             return;
         case Kind::window:
-            ++process_.windows;
+            process_.windows.push_back(now);
             return;
         case Kind::refused:
-            if (process_.refusals++ == 0) {
-                process_.refused_bytes = event[0];
-                process_.stacks_in_use = event[1];
-            }
+            process_.refusals.push_back({now, event[0], event[1]});
             return;
         default:
             return;
@@ -416,12 +413,15 @@ class Replay {
     }
 
     // Of what the thread did until now, since it was counted last.
-    void count(const Event &event) {
+    void count(const Event &event, Ns now) {
         process_.counted.resize(process_.tasks.size());
         Counts &sum =
             state() == State::outside ? process_.counted_outside : process_.counted[current()];
-        for (std::size_t i = 0; i < sum.size(); ++i)
+        CountedSince &since = process_.counts.emplace_back(CountedSince{now, number_, {}});
+        for (std::size_t i = 0; i < sum.size(); ++i) {
             sum[i] += event[i];
+            since.values[i] = event[i];
+        }
     }
 
     void balanced(const Event &event, Ns now) {
@@ -542,6 +542,8 @@ class Replay {
                 use.end = std::max(use.begin, process_.end);
         std::stable_sort(process_.cores.begin(), process_.cores.end(),
                          [](const CoreUse &a, const CoreUse &b) { return a.begin < b.begin; });
+        std::stable_sort(process_.refusals.begin(), process_.refusals.end(),
+                         [](const Refusal &a, const Refusal &b) { return a.at < b.at; });
         for (auto &[id, open] : open_)
             if (open.suspended_at != kNever && id < process_.tasks.size())
                 process_.tasks[id].suspended += std::max<Ns>(0, process_.end - open.suspended_at);

@@ -155,6 +155,8 @@ void TraceFile::read_header(std::size_t size) {
     make_printable(header.program);
     make_printable(header.policy);
     make_printable(header.generator);
+    for (auto &name : header.counters)
+        make_printable(name);
     note_clock(header.end);
 }
 

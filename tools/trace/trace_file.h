@@ -319,6 +319,19 @@ struct ThreadModel {
 // For each name in the header.
 using Counts = std::array<std::uint64_t, kMostCounters>;
 
+// What a thread counted since its last one.
+struct CountedSince {
+    Ns at;
+    std::uint32_t thread;
+    Counts values;
+};
+
+// Of a stack for which there was no memory.
+struct Refusal {
+    Ns at;
+    std::uint64_t bytes, stacks_in_use;
+};
+
 struct Process {
     TraceFile file;
     int rank; // in the job; when it does not know, its place among the files
@@ -338,16 +351,16 @@ struct Process {
     std::vector<BalanceCall> balance_calls; // by end
     std::vector<MovedCall> moved;
     std::vector<PriorityChange> priorities;
-    std::vector<ReadyChange> ready; // by time
-    std::vector<Counts> counted;    // by task, [0] in the program; empty if nothing was counted
-    Counts counted_outside{};       // in the runtime
+    std::vector<ReadyChange> ready;   // by time
+    std::vector<Counts> counted;      // by task, [0] in the program; empty if nothing was counted
+    Counts counted_outside{};         // in the runtime
+    std::vector<CountedSince> counts; // the same by time, of each thread
     std::uint32_t suspended_peak = 0;
-    std::uint64_t windows = 0;  // times that a creator of tasks let others go first
-    std::uint64_t refusals = 0; // of stacks
-    std::uint64_t refused_bytes = 0, stacks_in_use = 0; // at the first one
-    std::uint64_t policy_passes = 0;                    // in which all priorities were reconsidered
-    Ns policy_ns = 0;                                   // that they took
-    std::uint64_t strange = 0;                          // events that fit no story: ignored
+    std::vector<Ns> windows; // when a creator of tasks let others go first; by time, of each thread
+    std::vector<Refusal> refusals;   // by time
+    std::uint64_t policy_passes = 0; // in which all priorities were reconsidered
+    Ns policy_ns = 0;                // that they took
+    std::uint64_t strange = 0;       // events that fit no story: ignored
     std::string name(std::uint32_t task) const { return file.name_of(tasks[task].entry); }
     // When what the call stands for was over, ...
     Ns over(const Call &call) const;
