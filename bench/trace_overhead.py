@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trace costs: tasks traced and not traced, in turn, and instructions a task by callgrind.
 
-usage: trace_overhead.py [--build build/release] [--rounds 21] [--counters page-faults,task-clock]
+usage: trace_overhead.py [--build build/release] [--rounds 21] [--counters page-faults,task-clock] [--real-time]
 
 Two threads run a stream of tasks with two dependences each, long enough that about 100,000 of them run
 in a second. Of the rounds' ratios the median is told, of wall time and of processor time (which other
@@ -16,6 +16,7 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 
 import machine
@@ -28,11 +29,12 @@ def environment(build, trace, threads, **more):
     return clean | ({"SENNIT_TRACE": str(trace)} if trace else {}) | more
 
 
-def run(build, tasks, steps, trace=None, threads=2, **more):
+def run(options, build, steps, trace=None, **more):
     """(wall, processor seconds); `more`: variables of its environment."""
     try:
-        out = subprocess.run([build / "bench/gcc/trace-tasks", str(tasks), str(steps)], check=True, text=True,
-                             capture_output=True, timeout=120, env=environment(build, trace, threads, **more)).stdout
+        out = subprocess.run([build / "bench/gcc/trace-tasks", str(options.tasks), str(steps)], check=True, text=True,
+                             capture_output=True, timeout=120, env=environment(build, trace, 2, **more),
+                             preexec_fn=machine.start_of_runs(options)).stdout
     finally:
         if trace:
             shutil.rmtree(trace, ignore_errors=True)
@@ -71,6 +73,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--tasks", type=int, default=50_000)
     parser.add_argument("--counters", default="", help="also: what counting these costs")
+    parser.add_argument("--real-time", action="store_true", help="run before everything else on the machine (SCHED_RR)")
     options = parser.parse_args()
     build = options.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +81,7 @@ def main():
         trace = scratch / "trace"
         # So many steps that two threads with a processor each run at the rate that is asked for, busy machine or not.
         steps = 10_000
-        took = min(run(build, options.tasks, steps)[1] for _ in range(3)) / 2
+        took = min(run(options, build, steps)[1] for _ in range(3)) / 2
         steps = max(1, round(steps * options.tasks / RATE / took))
         ways = {"plain": (None, {}), "traced": (trace, {})}
         if options.counters:
@@ -86,25 +89,27 @@ def main():
         runs = {way: [] for way in ways}
         for number in range(options.rounds):
             for way, (where, more) in list(ways.items())[::-1 if number % 2 else 1]:
-                runs[way].append(run(build, options.tasks, steps, where, **more))
+                runs[way].append(run(options, build, steps, where, **more))
         plain, traced = runs["plain"], runs["traced"]
         rate = options.tasks / (min(cpu for _, cpu in plain) / 2)
+        command = " ".join(["bench/trace_overhead.py", *sys.argv[1:]])
+        print(f"## Recording\n\n    {command}\n")
         print(f"{options.tasks} tasks of {steps} steps with two dependences each, 2 threads: {rate:,.0f} tasks a second "
-              f"of two processors (best); {options.rounds} rounds in turn; load {os.getloadavg()[0]:.1f}\n")
+              f"of two processors (best); {options.rounds} rounds in turn; load {os.getloadavg()[0]:.1f}")
+        cost = {way: instructions_a_task(build, scratch, way) for way in (None, trace)}
+        print(f"callgrind, one thread: {cost[None]:,.0f} instructions a task not traced, {cost[trace]:,.0f} traced: "
+              f"{cost[trace] - cost[None]:,.0f} for its events\n")
         ratios("traced / not traced", traced, plain)
         if options.counters:
             turns = 2 * options.tasks
             each = [1e9 * (a[1] - b[1]) / turns for a, b in zip(runs["counted"], traced)]
             least = 1e9 * (min(a[1] for a in runs["counted"]) - min(b[1] for b in traced)) / turns
-            print(f"\n{options.counters}: processor time of a turn, {turns} of them: {statistics.median(each):.0f} ns more than traced "
-                  f"(median), {least:.0f} ns (of the least times)\n")
-            ratios("counted / traced", runs["counted"], traced)
-        cost = {way: instructions_a_task(build, scratch, way) for way in (None, trace)}
-        print(f"\ncallgrind, one thread: {cost[None]:,.0f} instructions a task not traced, {cost[trace]:,.0f} traced: "
-              f"{cost[trace] - cost[None]:,.0f} for its events")
-        if options.counters:
             counted = instructions_a_task(build, scratch, trace, SENNIT_COUNTERS=options.counters)
-            print(f"with {options.counters}: {counted - cost[trace]:,.0f} more, the kernel's not counted")
+            print(f"\n## Counting (--counters)\n\n    {command}\n")
+            print(f"{options.counters}: {counted - cost[trace]:,.0f} instructions a task more, the kernel's not counted; "
+                  f"{turns} turns, each {statistics.median(each):.0f} ns of processor time more than traced (median), {least:.0f} ns (of "
+                  "the least times)\n")
+            ratios("counted / traced", runs["counted"], traced)
 
 
 if __name__ == "__main__":
