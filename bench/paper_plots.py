@@ -6,6 +6,7 @@ import statistics
 
 import coscheduling
 import message_sizes
+import paper_runs
 import plot
 from paper_figures import HEAD_DETACH, RANKS, SEIDEL, TABLE_3, VARIANTS, outside
 
@@ -79,6 +80,17 @@ def together(values):
             "together": plot.bars("Programs together", "", "seconds until the last one ends", groups)}
 
 
+def traces(values):
+    rows = {name: list(zip(ends[::2], ends[1::2])) for name, ends in values.items() if ", rank " in name}
+    groups = {}
+    for name, row in rows.items():
+        version, _, rank = name.partition(", ")
+        groups.setdefault(version, {})[rank] = row
+    ranks = sorted({rank for group in groups.values() for rank in group})
+    ordered = {version: groups[version] for version in paper_runs.SEIDEL if version in groups}
+    return {"traces": plot.spans("Gauss-Seidel: when each rank computes", "milliseconds", ordered, dict(zip(ranks, plot.COLOURS)))}
+
+
 def detached(values):
     return {heading.rpartition(": ")[2].replace(" ", "-"): plot.lines(
         f"{heading.rpartition(': ')[2].capitalize()}: time of a thread outside of kernels", "ranks", "seconds",
@@ -91,7 +103,7 @@ def times(values):
     return {"times": plot.bars("Time", "", "seconds", groups)}
 
 
-PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-11": gauss_seidel,
+PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-10": traces, "tampi-11": gauss_seidel,
          "tampi-9-here": times, "tampi-blocks": times, "detach-1-2-simulated": detached, "detach-1-2": times, "charm-2": times, "charm-table-2": times,
          "virtual-3": times, "virtual-3-here": together, "virtual-3-npb": together, "virtual-4-sizes": ping_pong,
          **{f"virtual-4-imb-{word}": ping_pong for word in message_sizes.MPIS}}

@@ -13,12 +13,14 @@ import tempfile
 
 import cells
 import simulated
+import timelines
 import versions
 
 NETWORK = "latency:200,bandwidth:1000,eager:65536"
 # Who runs a program: the compiler of the binary, and whether Sennit is its runtime.
 RUNTIMES = {"libgomp": ("gcc", False), "libomp": ("clang", False), "Sennit": ("gcc", True)}
 RESULT_JSON = re.compile(r'"seconds":([\d.]+)')
+SEIDEL = ("pure", "nbuffer", "forkjoin", "sentinel", "interop-blk")  # the paper's versions of Gauss-Seidel
 CALLS = 40  # of the row that is counted
 
 
@@ -80,8 +82,31 @@ def by_version(run, name, wanted, words, network=NETWORK):
 
 def gauss_seidel(run):
     size, block, iterations = (128, 32, 4) if run.quick else (2048, 256, 50)
-    return by_version(run, "gauss-seidel", {name: (2, 1) for name in ("pure", "nbuffer", "forkjoin", "sentinel", "interop-blk")},
+    return by_version(run, "gauss-seidel", {name: (2, 1) for name in SEIDEL},
                       ["--size", size, "--block", block, "--iterations", iterations])
+
+
+def traces(run, wanted=SEIDEL):
+    """Timelines of Gauss-Seidel: {"version, rank 0": ms at which it begins and ends to compute, in turn}, of the last round; and of
+    each round its time and what timelines.py tells."""
+    if not (binary := run.program("gauss-seidel")):
+        return None
+    size, block, iterations = (256, 32, 4) if run.quick else (2048, 256, 10)
+    shuffle, found = random.Random(run.seed), {}
+    for _round in range(run.rounds):
+        for version in shuffle.sample(wanted, len(wanted)):
+            with tempfile.TemporaryDirectory() as scratch:
+                argv, environment, pattern = case(
+                    run, binary, 2, 1, ["--version", version, "--size", size, "--block", block, "--iterations", iterations],
+                    network=NETWORK, more=[f"--trace={scratch}/trace"])
+                took = seconds_of(argv, environment, pattern)
+                told = timelines.read(str(run.build / "bin/sennit"), scratch)
+            for name, value in (("s", took), ("last rank, ms", told.last_rank_starts() / 1e6),
+                                ("first pause, ms", told.first_rank_pauses() / 1e6), ("together", told.together())):
+                found.setdefault(f"{version}, {name}", []).append(value)
+            for rank in (0, 1):
+                found[f"{version}, rank {rank}"] = [round(at / 1e6, 3) for span in told.spans(rank) for at in span]
+    return found
 
 
 def small_blocks(run):

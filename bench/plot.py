@@ -91,6 +91,27 @@ def lines(title, below, beside, series, log_x=False, log_y=False):
     return frame(title, below, beside, [*parts, *legend(series, COLOURS)])
 
 
+def spans(title, below, groups, colours):
+    """groups: {group: {row: [(begin, end), ...]}}, all over one axis; a row is drawn in its name's colour."""
+    room = 14  # of a row
+    height = TOP + BOTTOM + sum(room * len(rows) + 8 for rows in groups.values())
+    across = Axis([end for rows in groups.values() for row in rows.values() for _, end in row], LEFT + 30, WIDTH - RIGHT, False)
+    y, parts = TOP, []
+    for value in across.ticks():
+        x = across(value)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{height - BOTTOM}" stroke="{GREY}" stroke-opacity=".3"/>'
+                     + text(x, height - BOTTOM + 15, number_text(value), "middle"))
+    for group, rows in groups.items():
+        parts.append(text(LEFT + 25, y + room * len(rows) / 2 + 4, group, "end"))
+        for name, row in rows.items():
+            parts.append(f'<g fill="{colours[name]}"><title>{html.escape(f"{group}, {name}")}</title>'
+                         + "".join(f'<rect x="{across(begin):.1f}" width="{max(.3, across(end) - across(begin)):.1f}" y="{y}" '
+                                   f'height="{room - 2}"/>' for begin, end in row) + "</g>")
+            y += room
+        y += 8
+    return frame(title, below, "", [*parts, *legend(colours, colours.values())], height)
+
+
 def bars(title, below, beside, groups):
     """groups: {group: {bar: {part: height}}}. The parts of a bar stand on each other, in the order of the first bar's."""
     every = [bar for group in groups.values() for bar in group.values()]

@@ -15,6 +15,7 @@ import message_sizes
 import paper_plots
 import paper_runs
 import papers
+import timelines
 from paper_figures import FIGURES, PAPERS, Tables, number, quotient
 from paper_verdicts import BETTER, NOT_EXAMINED, NOT_SHOWN, QUICK, REPRODUCED, Claim, contradicted, judge, verdict
 
@@ -69,6 +70,22 @@ assert message_sizes.greatest("MPICH", "--virtual", "packed", lambda size: True)
 assert message_sizes.mean("MPICH", "--virtual", "packed", lambda size: size > 64)(pings) == [.5]
 assert message_sizes.greatest("Open MPI", "--virtual", "packed", lambda size: True)(pings) == []
 
+# Two ranks between two barriers, 100 to 1100. Without tasks, what is neither a call nor before the first message: the end of 40 is
+# another's, and what is shorter than a block does not count. With tasks, those of the function that takes longest.
+NAMES = "EVENT_TYPE\n0    60000001    Task\nVALUES\n0    End\n1    solve\n2    talk\n\n" \
+        "EVENT_TYPE\n0    50000001    MPI call\nVALUES\n0    End\n1    MPI_Barrier\n2    MPI_Recv\n\n"
+CALLS = "#Paraver\n" + "".join(f"2:{cpu}:1:{cpu}:1:{at}:50000001:{value}\n" for at, cpu, value in (
+    (90, 1, 1), (95, 2, 1), (98, 1, 0), (100, 2, 0), (100, 1, 2), (100, 2, 2), (200, 1, 0), (500, 2, 0), (600, 1, 2), (700, 1, 0),
+    (1000, 1, 1), (1050, 2, 1), (1100, 1, 0), (1100, 2, 0)))
+PLAIN = CALLS + "1:1:1:1:1:0:2000:15\n1:2:1:2:1:0:2000:15\n3:2:1:2:1:90:90:1:1:1:1:100:200:8:0\n3:1:1:1:1:450:450:2:1:2:1:100:500:8:0\n"
+told = timelines.Timeline(PLAIN, NAMES)
+assert (told.length, told.rows) == (1000, {(0, 0): [(100, 500), (600, 900)], (1, 0): [(400, 950)]}), (told.length, told.rows)
+assert (told.last_rank_starts(), told.first_rank_pauses(), told.together()) == (400, 500, .4)
+TASKS = PLAIN + "".join(f"2:{cpu}:1:{cpu}:1:{begin}:60000001:{name}:60000002:0\n2:{cpu}:1:{cpu}:1:{end}:60000001:0:60000002:0\n"
+                        for begin, end, cpu, name in ((50, 150, 1, 1), (150, 160, 1, 2), (160, 300, 1, 1), (400, 800, 2, 1)))
+told = timelines.Timeline(TASKS, NAMES)
+assert told.rows == {(0, 0): [(0, 50), (60, 200)], (1, 0): [(300, 700)]} and told.first_rank_pauses() == 200, told.rows
+
 assert len({figure.key for figure in FIGURES}) == len(FIGURES) and {figure.paper for figure in FIGURES} == set(PAPERS)
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
@@ -97,6 +114,13 @@ with tempfile.TemporaryDirectory() as scratch:
     assert "aware-4" in kept and "aware-5" not in kept, sorted(kept)
 
 if len(sys.argv) > 2:
+    values = paper_runs.traces(paper_runs.Run(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(), sys.argv[2], 1, True),
+                               ("pure", "interop-blk"))
+    for version in ("pure", "interop-blk") if values else ():
+        for rank in (0, 1):
+            ends = values[f"{version}, rank {rank}"]
+            assert ends and ends == sorted(ends), (version, ends)
+        assert 0 < values[f"{version}, last rank, ms"][0] and 0 <= values[f"{version}, together"][0] <= 1, values
     with tempfile.TemporaryDirectory() as scratch:
         wanted = "virtual-3-here,virtual-4-sizes"
         papers.main(["--quick", "--home", sys.argv[1], "--mpi", sys.argv[2], "--only", wanted, "--output", scratch])
