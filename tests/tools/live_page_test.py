@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # script: tools.live_page timeout=180 -- {sennit} {member} {programs}/dlb_calls.gcc
-"""`sennit top --html`: what it serves, to whom, and when it ends; in a browser, if one is here.
+"""`sennit top --html`: what it serves, to whom, and when it ends. In a browser: live_page_browser_test.py.
 
 Usage: live_page_test.py SENNIT POOL-MEMBER PROGRAM"""
 import http.client
@@ -16,22 +16,23 @@ import urllib.parse
 import harness
 from pools import PROGRAMS, SENNIT, Pools
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "page"))
-import browser  # pylint: disable=wrong-import-position
-
 (PROGRAM,) = PROGRAMS
 
 
 class Server:
-    """A program that waits for a line, and the page of it."""
+    """Programs that each wait for a line, and the page of them."""
+
+    def __init__(self, programs=1):
+        self.programs = programs
 
     def __enter__(self):
         self.pools = Pools().__enter__()
         start = {"text": True, "env": self.pools.environment, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.job = subprocess.Popen([SENNIT, "exec", "--threads", "2", "--talp", PROGRAM, "talp"],
-                                    stderr=subprocess.DEVNULL, **start)
-        while not self.job.stdout.readline().startswith("reset "):
-            assert self.job.poll() is None
+        self.jobs = [subprocess.Popen([SENNIT, "exec", "--threads", "2", "--talp", PROGRAM, "talp"],
+                                      stderr=subprocess.DEVNULL, **start) for _ in range(self.programs)]
+        for job in self.jobs:
+            while not job.stdout.readline().startswith("reset "):
+                assert job.poll() is None
         self.top = subprocess.Popen([SENNIT, "top", "--html"], **start)
         self.address = self.top.stdout.readline().strip()
         parts = urllib.parse.urlsplit(self.address)
@@ -41,7 +42,7 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        for process in (self.top, self.job):
+        for process in (self.top, *self.jobs):
             process.kill()
             process.communicate()
         self.pools.__exit__()
@@ -123,8 +124,9 @@ def test_it_shows_the_program_and_ends_with_it():
     with Server() as server:
         status, page = server.ask(f"/?word={server.word}")
         assert status == 200 and "http" not in page.replace("http-", "").replace("https://", "") and server.word not in page
+        (job,) = server.jobs
         (one,) = server.data()["top"]["processes"]
-        assert one["pid"] == server.job.pid and one["spent"]["threads"] == 2, one
+        assert one["pid"] == job.pid and one["spent"]["threads"] == 2, one
         limit = time.monotonic() + harness.LIMIT
         # One of two threads is in the program, and waits for a line.
         while abs((seen := server.data())["top"]["efficiencies"][0]["now"]["parallel"] - 0.5) > 0.05:
@@ -133,7 +135,7 @@ def test_it_shows_the_program_and_ends_with_it():
         once = json.loads(server.pools.well("top", "--json"))
         assert 0 < once["efficiencies"][0]["since_start"]["parallel"] < 1, once
         assert " efficiency since the start: parallel " in server.pools.well("top", "--once")
-        server.job.communicate("\n", timeout=harness.LIMIT)
+        job.communicate("\n", timeout=harness.LIMIT)
         said, _ = server.top.communicate(timeout=harness.LIMIT)
         assert said == "the last process has ended\n" and server.top.returncode == 0, (said, server.top)
 
@@ -143,27 +145,6 @@ def test_it_ends_with_a_signal():
         server.data()
         server.top.send_signal(signal.SIGINT)
         assert server.top.wait(harness.LIMIT) == 0
-
-
-def test_a_browser_shows_it():
-    if not browser.find():
-        return
-    with Server() as server, browser.Browser() as window:
-        window.call("Page.navigate", url=server.address)
-        limit = time.monotonic() + harness.LIMIT
-        while not window.run("window.sennit !== undefined && sennit.seen.length > 3"):
-            assert time.monotonic() < limit, window.errors
-            time.sleep(0.1)
-        text = window.run("document.getElementById('processes').textContent")
-        assert str(server.job.pid) in text and "dlb_calls" in text, text
-        assert window.run("document.getElementById('efficiencies').rows.length") == 3
-        assert window.run("document.getElementById('timeline').height") > 0
-        server.job.communicate("\n", timeout=harness.LIMIT)
-        while not window.run("sennit.over"):
-            assert time.monotonic() < limit, window.errors
-            time.sleep(0.1)
-        assert window.run("document.getElementById('state').textContent") == "the last process has ended"
-        assert window.errors == [], window.errors
 
 
 if __name__ == "__main__":
