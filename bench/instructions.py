@@ -2,7 +2,8 @@
 """Counts instructions per unit with valgrind's callgrind, one thread: free of the machine's noise.
 
 Each row runs twice, with N and with 2 N calls; the difference, divided by the units of N calls, is
-what one unit costs without the start of the program.
+what one unit costs without the start of the program. Of some rows only what is done in some
+functions is counted.
 """
 
 import pathlib
@@ -32,9 +33,23 @@ ROWS = {
     "for-dynamic1": (1, 1),
     "critical": (1000, 5),
     "lock-pair": (1000, 5),
+    "dep-creation": (100, 1),
+    "dep-creation-looked-up": (100, 1),
 }
+PROGRAMS = ("omp-micro", "held-tasks")
+# What is called for the creation of a task.
+CREATION = {"gcc": ("GOMP_task",), "clang": ("__kmpc_omp_task_alloc", "__kmpc_omp_task_with_deps")}
+FUNCTIONS = dict.fromkeys(("dep-creation", "dep-creation-looked-up"), CREATION)
 MODE = bench_cells.Mode("instructions", 1, True)
 TIMEOUT_S = 60
+
+
+def rows_of(build, compiler):
+    """(group, row) of each row above, as the programs of that compiler have them."""
+    for program in PROGRAMS:
+        group = bench_cells.Group("", program, (), ())
+        for row in bench_cells.read_rows(group.binary(build, compiler), set(ROWS)):
+            yield group, row
 
 
 def count(build, group, row, runtime, calls, size):
@@ -44,6 +59,7 @@ def count(build, group, row, runtime, calls, size):
     with tempfile.TemporaryDirectory() as scratch:
         out_file = pathlib.Path(scratch) / "callgrind.out"
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out_file}"]
+        valgrind += [f"--toggle-collect={name}" for name in FUNCTIONS.get(row.name, {}).get(runtime.compiler, ())]
         state, out, complaint = bench_cells.execute([*valgrind, *argv], environment, TIMEOUT_S)
         if state != "ok":
             return state, complaint, 0

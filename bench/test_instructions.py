@@ -24,9 +24,8 @@ def main():
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     known = record.setdefault(compiler, {})
     runtime = bench_cells.Runtime("Sennit", compiler, build / "lib" / "omp", True)
-    group = bench_cells.Group("", "omp-micro", (), ())
     failures = 0
-    for row in bench_cells.read_rows(group.binary(build, compiler), set(instructions.ROWS)):
+    for group, row in instructions.rows_of(build, compiler):
         state, value = instructions.per_unit(build, group, row, runtime)
         if state != "ok":
             print(f"{row.name}: {state}: {value}")
