@@ -263,6 +263,16 @@ int sennit_event_fd(int *fd, int count, void *requests, void *statuses);
 int sennit_task_spawn(void (*body)(void *arg), void *arg, void (*done)(void *done_arg),
                       void *done_arg, const char *label);
 
+/* The same, with the task's completion as a file descriptor: when the body has ended and every
+ * event is fulfilled that it has bound (MPI operations, those of an accelerator, the program's
+ * own), 1 is added to *fd, so it becomes readable. *fd is as for sennit_event_fd: an eventfd(2) of
+ * the caller's, or -1, and the task holds a duplicate. So an event loop waits for tasks and for MPI
+ * alike, and its thread runs neither.
+ *
+ * SENNIT_ERR_PARAMETER: a null pointer, or no such descriptor.
+ * SENNIT_ERR_OUT_OF_MEMORY: no memory, or no descriptor. Then there is no task. */
+int sennit_task_spawn_fd(int *fd, void (*body)(void *arg), void *arg, const char *label);
+
 /* Who may run explicit tasks: OpenMP 6.0's threadset clause, which no compiler at hand knows. */
 enum sennit_threadset {
     SENNIT_THREADSET_TEAM = 0, /* the threads of the current team */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // sennit_event_fd: completion of MPI operations as a file descriptor.
 //
-// Invariant: the descriptor that is written to is the batch's own duplicate. So no number is
-// written to that the program has closed, and maybe given to another file, but for programs that
-// close descriptors that they have not opened. No duplicate is 0, 1 or 2.
+// Invariant: a batch writes to a duplicate of its own (base/event_file.h).
 #include "base/agreements.h"
+#include "base/event_file.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
 #include "mpi/engine/engine.h"
@@ -14,9 +13,6 @@
 #include "sennit.h"
 
 #include <cstdint>
-#include <fcntl.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 using namespace sennit::mpi;
 
@@ -26,9 +22,7 @@ void tell(Batch &batch) {
     // MPI_Test returns a single request's error, which nobody reads here, and sets no MPI_ERROR.
     if (batch.count == 1 && batch.user_statuses && batch.error != MPI_SUCCESS)
         batch.user_statuses->MPI_ERROR = batch.error;
-    const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(batch.data));
-    eventfd_write(file, 1);
-    close(file);
+    sennit::tell_event_file(static_cast<int>(reinterpret_cast<std::intptr_t>(batch.data)));
 }
 
 // The wake-up of who sits in epoll: the runtime's ticker tests while operations are pending.
@@ -41,21 +35,6 @@ bool runtime_ticks() {
 
 bool somebody_tests() {
     return may_use_threads() && (runtime_ticks() || g_engine.progress_thread.ensure());
-}
-
-// The caller's file, or a new one, and the batch's duplicate of it. False: there is none.
-bool open_both(int *fd, int &own, int &error) {
-    const bool is_new = *fd < 0;
-    const int file = is_new ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : *fd;
-    own = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 3);
-    if (own >= 0) {
-        *fd = file;
-        return true;
-    }
-    error = file >= 0 && errno == EBADF ? SENNIT_ERR_PARAMETER : SENNIT_ERR_OUT_OF_MEMORY;
-    if (is_new && file >= 0)
-        close(file);
-    return false;
 }
 
 } // namespace
@@ -71,19 +50,16 @@ extern "C" SENNIT_EXPORT int sennit_event_fd(int *fd, int count, void *requests,
                              : static_cast<MPI_Status *>(statuses);
     const int errno_before = errno;
     const int fd_before = *fd;
-    int own = -1;
-    int error = SENNIT_SUCCESS;
+    const int own = sennit::share_event_file(fd);
     Batch *batch = nullptr;
-    if (open_both(fd, own, error)) {
+    int error = errno == EBADF ? SENNIT_ERR_PARAMETER : SENNIT_ERR_OUT_OF_MEMORY;
+    if (own >= 0) {
         // Nobody can know whom the descriptor tells.
         g_record.timeline.completes(static_cast<MPI_Request *>(requests), count, 0);
         batch = make_batch("sennit_event_fd", count, static_cast<MPI_Request *>(requests),
                            wanted != nullptr, Requests::waited_for);
         if (!batch) {
-            close(own);
-            if (fd_before < 0)
-                close(*fd);
-            *fd = fd_before;
+            sennit::give_back_event_file(fd, fd_before, own);
             error = SENNIT_ERR_OUT_OF_MEMORY;
         }
     }

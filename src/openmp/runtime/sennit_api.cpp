@@ -5,6 +5,7 @@
 
 #include "base/agreements.h"
 #include "base/compiler.h"
+#include "base/event_file.h"
 #include "base/message.h"
 #include "openmp/env/split.h"
 #include "openmp/runtime/library.h"
@@ -19,6 +20,8 @@
 #include "tasks/task/priorities.h"
 #include "tasks/task/task.h"
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -305,6 +308,27 @@ SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done
     worker.count_task();
     task::submit_elsewhere(worker, omp::make_spawned(worker, *commons, spawn));
     return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_spawn_fd(int *fd, void (*body)(void *), void *arg,
+                                       const char *label) {
+    if (!fd || !body)
+        return SENNIT_ERR_PARAMETER;
+    const auto tell = [](void *file) {
+        tell_event_file(static_cast<int>(reinterpret_cast<std::intptr_t>(file)));
+    };
+    const int errno_before = errno;
+    const int fd_before = *fd;
+    const int own = share_event_file(fd);
+    int error = errno == EBADF ? SENNIT_ERR_PARAMETER : SENNIT_ERR_OUT_OF_MEMORY;
+    if (own >= 0) {
+        error =
+            sennit_task_spawn(body, arg, tell, reinterpret_cast<void *>(std::intptr_t{own}), label);
+        if (error != SENNIT_SUCCESS)
+            give_back_event_file(fd, fd_before, own);
+    }
+    errno = errno_before;
+    return error;
 }
 
 SENNIT_EXPORT int sennit_task_threadset(enum sennit_threadset set) {
