@@ -16,9 +16,15 @@
 
 namespace sennit::task {
 
+SENNIT_COLD void *traced_entry(Task &task) {
+    const char *const label =
+        task.is(Task::kSpawned) ? static_cast<const SpawnPayload *>(task.payload())->label : "";
+    return *label ? trace::name_label(label) : task.entry;
+}
+
 SENNIT_COLD void detail::observed_start(sched::Worker &worker, sched::Slot &slot, Task &task,
                                         bool begins) {
-    trace::task_start(task.trace_id, task.entry);
+    trace::task_start(task.trace_id, traced_entry(task));
     worker.slot = &slot;
     if (observed::by(observed::kAccounts))
         begin_work(worker, task);

@@ -43,6 +43,9 @@ void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item);
 
 void observed_end(sched::Worker &worker, Task &task); // the body has returned; see observer.h
 
+// By which the trace knows what the task is: its label, else its function.
+void *traced_entry(Task &task);
+
 // ---- events.cpp -----------------------------------------------------------------------------
 
 // The body of a task with events has returned, or was discarded: is the task complete? If not,

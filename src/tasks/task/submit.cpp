@@ -23,7 +23,7 @@ namespace sennit::task {
 
 static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
                                           int count) {
-    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    trace::task_create(fresh.trace_id, traced_entry(fresh), fresh.parent->trace_id);
     if (fresh.priority > 0 && !sched::ordered()) // a policy has its own opinion: give_priority()
         trace::priority(fresh.trace_id, fresh.priority);
     if (Observer *observer = task::observer())

@@ -266,6 +266,16 @@ void name_literal(const char *name) {
         g_names.write_literal(key, name);
 }
 
+void *name_label(const char *label) {
+    std::uint64_t key = 0;
+    for (const char *at = label; *at; ++at)
+        key = hash_after(key, static_cast<unsigned char>(*at));
+    key |= std::uint64_t{1} << 63; // no function is there
+    if (g_records && SENNIT_UNLIKELY(!g_names.seem_written(key)))
+        g_names.write_literal(key, label);
+    return reinterpret_cast<void *>(key);
+}
+
 void name_group(std::uint64_t group, int size, const int *ranks, const char *name) {
     if (!g_records)
         return;

@@ -36,6 +36,8 @@ void record(Kind kind, Word a = 0, Word b = 0, Word c = 0, Word d = 0, Word e = 
 // Records hold addresses for names; the file tells once what they mean.
 void name_entry(std::uint64_t entry);
 void name_literal(const char *name);
+// A task's label is its name, in place of its function's: the address to record.
+void *name_label(const char *label);
 // See TableType::group; once for each group. `ranks` may be null.
 void name_group(std::uint64_t group, int size, const int *ranks, const char *name);
 
