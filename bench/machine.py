@@ -102,6 +102,15 @@ def print_facts(mpis):
         print(f"- {name}: {text}")
 
 
+def commit(source):
+    """Of the sources, and whether more than pages was changed since; "" if they are no repository."""
+    found = first_line("git", "-C", str(source), "rev-parse", "--short", "HEAD")
+    if not re.fullmatch(r"[0-9a-f]{7,40}", found):
+        return ""
+    changed = first_line("git", "-C", str(source), "status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)docs")
+    return found + ("" if changed == "unknown" else ", with changes")
+
+
 def describe(cpus, source, mpis):
     facts = [
         ("CPU", f"{cpu_model()}, {os.cpu_count()} CPUs, measured on {len(cpus)} cores"),
@@ -112,8 +121,6 @@ def describe(cpus, source, mpis):
         facts.append(("MPICH", " ".join(first_line("mpichversion").split())))
     if "openmpi" in mpis:
         facts.append(("Open MPI", first_line("mpiexec.openmpi", "--version")))
-    commit = first_line("git", "-C", str(source), "rev-parse", "--short", "HEAD")
-    if re.fullmatch(r"[0-9a-f]{7,40}", commit):
-        changed = first_line("git", "-C", str(source), "status", "--porcelain", "--untracked-files=no")
-        facts.append(("commit", commit + ("" if changed == "unknown" else ", with changes")))
+    if known := commit(source):
+        facts.append(("commit", known))
     return facts

@@ -11,6 +11,7 @@ import typing
 import coscheduling
 import message_sizes
 import paper_runs
+import priorities
 from paper_verdicts import Claim
 
 AWARE = "Communication-aware scheduling"
@@ -38,13 +39,17 @@ class Figure:
 
 
 class Tables:
-    """The tables of one file of docs/results: table(heading, at) has the row with this first cell by columns."""
+    """The tables of one file of docs/results: row(heading, first, at) has the row with this first cell by columns. With a
+    run, this notes the file and the commits of what is looked up."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, run=None):
+        self.name, self.run = name, run
         self.tables = json.loads((folder / f"{name}.json").read_text())
 
     def row(self, heading, first, at=0):
         table = [one for one in self.tables if one.get("heading") == heading and "rows" in one][at]
+        if self.run:
+            self.run.origins.add((f"docs/results/{self.name}.json", table.get("commit", "not known")))
         row = next(row for row in table["rows"] if row[0] == first)
         return dict(zip(table["columns"], row))
 
@@ -87,7 +92,7 @@ MESSAGES = (388624, 640632, 892640, 1372880)
 
 
 def spreads_of_cores(run):
-    tables, values = Tables(run.results, "simulation"), {}
+    tables, values = Tables(run.results, "simulation", run), {}
     for split in SPLITS:
         row = tables.row(HEAD_4, split)
         values[f"{split} messages"] = [number(row["communication tasks"])]
@@ -106,9 +111,18 @@ RANKS = ("1", "2", "4", "8", "16", "32")
 
 
 def weak_scaling(run):
-    tables = Tables(run.results, "simulation")
+    tables = Tables(run.results, "simulation", run)
     return {f"{policy} {ranks}": [number(tables.row(HEAD_5, f"{policy}, simulated")[ranks])]
             for policy in ("fifo", "ma1", "ma2", "sa", "fa") for ranks in RANKS}
+
+
+TABLE_4 = {"computation": (88560, 176851, 357760, 708561, 1414910, 2829056),
+           "communication": (0, 10100, 32512, 102082, 243616, 640632)}
+
+
+def tasks_of_weak_scaling(run):
+    tables = Tables(run.results, "simulation", run)
+    return {f"{kind} {ranks}": [number(tables.row(HEAD_5, f"{kind} tasks")[ranks])] for kind in TABLE_4 for ranks in RANKS}
 
 
 HEAD_DETACH = ("Paper 3, Figure 1: one node", "Paper 3, Figure 2: strong scaling")
@@ -117,7 +131,7 @@ VARIANTS = ("detach", "interop-blocking", "blocking")
 
 def detached(run):
     """{"variant 4 x 12": seconds} and "... outside": seconds of a thread outside of kernels; of both tables"""
-    tables, values = Tables(run.results, "simulation"), {}
+    tables, values = Tables(run.results, "simulation", run), {}
     for heading in HEAD_DETACH:
         for variant in VARIANTS:
             for shape, cell in list(tables.row(heading, variant).items())[1:]:
@@ -161,7 +175,7 @@ SEIDEL = ("Pure MPI", "N-Buffer MPI", "Fork-Join", "Sentinel", "Interop(blk)", "
 def nodes_of_gauss_seidel(heading):
     """{"version 4": efficiency on so many nodes}, {"version 4, s": seconds}"""
     def values(run):
-        tables, found = Tables(run.results, "simulation"), {}
+        tables, found = Tables(run.results, "simulation", run), {}
         for version in SEIDEL:
             row = tables.row(heading, f"{version}, s")
             for node in [column for column, cell in row.items() if column != "nodes" and cell != "–"]:
@@ -188,7 +202,7 @@ SEIDEL_BLOCKS = (256, 512, 1024)
 def blocks_of_gauss_seidel(heading):
     """{"blk 256, 64": seconds with blocks of 256 on 64 nodes}; non-blk, too"""
     def values(run):
-        tables, found = Tables(run.results, "simulation"), {}
+        tables, found = Tables(run.results, "simulation", run), {}
         for version in ("blk", "non-blk"):
             for block in SEIDEL_BLOCKS:
                 row = tables.row(heading, f"Interop({version})-{block}bs")
@@ -202,7 +216,7 @@ def no_slower(nodes):
 
 
 def imbalance(run):
-    tables, values = Tables(run.results, "balance"), {}
+    tables, values = Tables(run.results, "balance", run), {}
     for name in ("no balancing", "GreedyLB, period 50", "GreedyLB 50, loops are shared"):
         row = tables.row("Table 1: percent imbalance", name)
         values[f"{name}: nodes"], values[f"{name}: PEs"] = [number(row["nodes %"])], [number(row["PEs %"])]
@@ -213,19 +227,19 @@ LASSEN = ("no balancing", "GreedyLB, period 50", "loops are shared", "GreedyLB 5
 
 
 def lassen(run):
-    tables = Tables(run.results, "balance")
+    tables = Tables(run.results, "balance", run)
     return {name: [number(tables.row("Table 2: time", name)["total"])] for name in LASSEN}
 
 
 def splits(run):
-    tables = Tables(run.results, "core-policies")
+    tables = Tables(run.results, "core-policies", run)
     names = {"turns": "one after the other", "best": "fastest split 3/34/9/2", "equal": "split 12/12/12/12",
              "moldable": "moldable"}
     return {short: [number(tables.row("Figure 3b: all four at once", name)["makespan s"])] for short, name in names.items()}
 
 
 def messages(run):
-    tables, values = Tables(run.results, "virtual"), {}
+    tables, values = Tables(run.results, "virtual", run), {}
     for mpi, title in (("mpich", "MPICH"), ("openmpi", "Open MPI")):
         for way in ("processes", "--virtual"):
             for size in (64, 256, 1024, 4096):
@@ -281,6 +295,21 @@ FIGURES = (
                      plain("fifo process 0"), "same", 61, because=PART_OF_A_GRAPH),
                Claim("then it is 36%", plain("sa process 0"), "less", 36, because=PART_OF_A_GRAPH)),
            idle_of_small_graph),
+    Figure("aware-3", AWARE, "Figure 3", "the priorities of the 32 tasks of that graph in apps/cholesky, read from traces: how many "
+           "are other than the paper says", "sennit bench papers --only aware-3", tuple(
+               Claim(says, plain(policy), "same", 0) for policy, says in (
+                   ("ma1", "MA-1: send-tasks have 1, all others 0"),
+                   ("ma2", "MA-2: send-tasks and all their predecessors have 1, recursively"),
+                   ("ma3", "MA-3: Algorithm 1, computed by the user"),
+                   ("sa", "SA: Algorithm 1, computed from marks on the send-tasks"),
+                   ("fa", "FA: similar to MA-3 with no hints, from the second iteration on"))), priorities.figure_3),
+    Figure("aware-table-1", AWARE, "Table 1", "who marks tasks, the user (0) or the runtime (1): of these tasks of apps/cholesky, the share "
+           "that has a priority where the user marks none of them", "sennit bench papers --only aware-table-1", tuple(
+               Claim(f"{name}: {says}", plain(f"{policy}: {what}"), "same", int(says.endswith("runtime")))
+               for name, policy, sends, path in (
+                   ("MA-1", "ma1", "user", "not applicable"), ("MA-2", "ma2", "user", "user"), ("MA-3", "ma3", "user", "user"),
+                   ("SA", "sa", "user", "runtime"), ("FA", "fa", "runtime", "runtime"))
+               for what, says in (("sends", f"send-tasks, {sends}"), ("path", f"their path, {path}"))), priorities.table_1),
     Figure("aware-contexts", AWARE, "Section 4.1", "instructions of a suspension, by callgrind; ours has the resume in it, the first also the task",
            "sennit bench papers --only aware-contexts", (
                Claim("contexts add ~2000 instructions on the first suspension", plain("first"), "less", 2000,
@@ -308,6 +337,9 @@ FIGURES = (
               because="the paper does not say how ranks were dealt to nodes: with neighbours on one node ours is 0.81 "
                       "(docs/results/simulation.json), here they are on different nodes")),
            weak_scaling, True),
+    Figure("aware-table-4", AWARE, "Table 4", "tasks of these runs", SIMULATED, tuple(
+        Claim(f"{kind} tasks on {ranks} ranks: {count:,}", plain(f"{kind} {ranks}"), "same", count, 0)
+        for kind, counts in TABLE_4.items() for ranks, count in zip(RANKS, counts)), tasks_of_weak_scaling, True),
     Figure("tampi-9", TAMPI, "Figure 9", "Gauss-Seidel, strong scaling to 64 nodes, simulated", SIMULATED, (
         Claim("on one node all hybrid versions are faster than Pure MPI", greatest(*(
             quotient(f"{version} 1, s", "Pure MPI 1, s") for version in SEIDEL[2:])), "order"),
@@ -409,7 +441,8 @@ FIGURES = (
         Claim("than OpenMP under libgomp", quotient("shared, Sennit", "openmp, libgomp"), "less", 1.0, .02, because=OBJECTS),
         Claim("than OpenMP under libomp", quotient("shared, Sennit", "openmp, libomp"), "less", 1.0, .02, because=OBJECTS)),
            paper_runs.stencil, timed=True),
-    Figure("charm-table-1", CHARM, "Table 1", "percent imbalance of Lassen, simulated on 64 nodes; rows without OpenMP are fitted",
+    Figure("charm-table-1", CHARM, "Table 1", "percent imbalance on 64 nodes, simulated, for Lassen's source is not to be had; rows "
+           "without OpenMP are fitted",
            "bench/balance_simulation.py build/release/bin/sennit", (
                Claim("GreedyLB and OpenMP: nodes 13.73%", plain("GreedyLB 50, loops are shared: nodes"), "less", 13.73,
                      because=OLD_LOADS),
@@ -417,7 +450,8 @@ FIGURES = (
                      because=OLD_LOADS),
                Claim("the PEs' imbalance is less than with GreedyLB alone",
                      quotient("GreedyLB 50, loops are shared: PEs", "GreedyLB, period 50: PEs"), "order")), imbalance, True),
-    Figure("charm-table-2", CHARM, "Table 2, Figure 3", "time of Lassen, simulated on 64 nodes; rows without OpenMP are fitted",
+    Figure("charm-table-2", CHARM, "Table 2, Figure 3", "time on 64 nodes, simulated, for Lassen's source is not to be had; rows without "
+           "OpenMP are fitted",
            "bench/balance_simulation.py build/release/bin/sennit", (
                Claim("OpenMP alone makes it about 21% faster", quotient("no balancing", "loops are shared"), "more", 1.21),
                Claim("both make it 50% faster", quotient("no balancing", "GreedyLB 50, loops are shared"), "more", 1.5),

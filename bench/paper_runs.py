@@ -35,6 +35,7 @@ class Run:
     imb: pathlib.Path | None = None  # IMB-MPI1, linked with that MPI
     npb: pathlib.Path | None = None  # the folder of NPB's OpenMP programs
     seed: int = 20210914
+    origins: set = dataclasses.field(default_factory=set)  # of a figure's values that are recorded: (file, commit)
 
     def simulate(self, *words):
         return simulated.simulate(str(self.build / "bin/sennit"), *words, key="policy", show=False)

@@ -11,6 +11,7 @@ program runs once at a tiny size: this shows that all is there, and its times sa
 
 import argparse
 import html
+import os
 import pathlib
 import sys
 
@@ -86,7 +87,10 @@ def markdown(pairs, found, notes):
         parts.append(f"## {paper}")
         for figure, judgements in own:
             parts += [f"### {figure.name}", f"{figure.shows[0].upper()}{figure.shows[1:]}. **{verdict_text(judgements)}**.",
-                      f"    {figure.command}", report.markdown(COLUMNS, rows_of(judgements))]
+                      f"    {figure.command}"]
+            if known := circumstances_text(figure, found):
+                parts.append(f"*{known}*")
+            parts.append(report.markdown(COLUMNS, rows_of(judgements)))
             if more := paper_plots.table_of(figure.key, found):
                 parts.append(report.markdown(*more))
             parts += [f"![{name.removesuffix('.svg')}]({PLOTS}/{name})" for name in paper_plots.plots_of(figure.key, found)]
@@ -110,24 +114,43 @@ def web(pairs, found, notes):
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows_of(judgements))
         figures.append(f"<h2>{html.escape(figure.paper)}, {html.escape(figure.name)}</h2><p>{html.escape(figure.shows)}: "
                        f'<b class="{verdict(judgements).split()[0]}">{html.escape(verdict_text(judgements))}</b>'
-                       f"</p><pre>{html.escape(figure.command)}</pre><table><tr>"
+                       f"</p><pre>{html.escape(figure.command)}</pre><p>{html.escape(circumstances_text(figure, found))}</p>"
+                       "<table><tr>"
                        + "".join(f"<th>{name}</th>" for name in COLUMNS) + f"</tr>{rows}</table>"
                        + "".join(paper_plots.plots_of(figure.key, found).values()))
     return PAGE.format(notes=items(notes), figures="".join(figures), lines=items(contradictions(pairs)) or "<li>None.</li>")
 
 
+def circumstances(run, figure, load):
+    """Of a figure that has just been measured, {what: text}; load: the machine's before."""
+    if figure.recorded:
+        files, commits = (", ".join(sorted(set(all_of))) for all_of in zip(*run.origins))
+        return {"from": files, "commit": commits}
+    here = {"commit": machine.commit(HERE) or "not known", "machine": f"{machine.cpu_model()}, {paper_runs.versions.cores()} cores"}
+    if figure.timed:
+        here |= {"MPI": run.mpi, "rounds": str(run.rounds), "load": f"{load:.1f} before, {os.getloadavg()[0]:.1f} after"}
+    return here
+
+
+def circumstances_text(figure, found):
+    """A line of the page, or nothing"""
+    known = found[figure.key]["measured"] if figure.key in found else {}
+    return "; ".join(f"{what}: {text}" for what, text in known.items())
+
+
 def measure(run, wanted, found):
     """Fills `found`; a figure that this build cannot measure is not there."""
-    here = f"{machine.cpu_model()}, {paper_runs.versions.cores()} cores, {run.rounds} rounds, {run.mpi}"
     for figure in FIGURES:
         if figure.key not in wanted or figure.by_hand and not figure.by_hand(run):
             continue
         found.pop(figure.key, None)
+        run.origins.clear()
+        load = os.getloadavg()[0]
         values = figure.values(run)
         paper_runs.say(f"{figure.key}: {'done' if values else 'this build or machine has not got what it needs'}")
         if values:
-            found[figure.key] = {"key": figure.key, "on": here if figure.timed else "", "quick": run.quick and figure.timed,
-                                 "values": values}
+            found[figure.key] = {"key": figure.key, "measured": circumstances(run, figure, load),
+                                 "quick": run.quick and figure.timed, "values": values}
 
 
 def write_plots(folder, found):
@@ -172,10 +195,10 @@ def main(arguments=None):
     by_hand = [figure.key for figure in FIGURES if figure.by_hand]
     found = {key: one for key, one in paper_runs.kept(file).items() if options.only or key in by_hand}
     measure(run, options.wanted, found)
-    machines = sorted({one["on"] for one in found.values()} - {""})
     notes = ["Ours are quotients or numbers as the paper has them: median [least – greatest] of the rounds",
              "*Reproduced*: within 5% of the paper's number, or the paper's order in 3 of 4 rounds",
-             *(f"Times were measured on: {one}" for one in machines)]
+             "Load: the machine's, of the last minute. A commit that is `before` another one is not known better: that other one "
+             "has the numbers first"]
     pairs = judged(found)
     options.output.mkdir(parents=True, exist_ok=True)
     file.write_text(tables.text_of(results_of(pairs, found, notes)))

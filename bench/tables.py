@@ -5,14 +5,16 @@
     bench/split.py ... | bench/tables.py docs/results/split.json
 
 It reads a page of Markdown. Each table becomes one line of the file: its heading, the command above it, what the page
-says of how it was measured, its columns and rows. Tables under a heading that the page has too replace those of the
-file; the others stay, so a part may be measured anew by itself.
+says of how it was measured, its columns and rows, and the commit of these sources. Tables under a heading that the page
+has too replace those of the file; the others stay, so a part may be measured anew by itself.
 """
 
 import json
 import pathlib
 import re
 import sys
+
+import machine
 
 
 def words_of(text):
@@ -74,7 +76,9 @@ def main():
         sys.exit(__doc__)
     file = pathlib.Path(sys.argv[1])
     old = json.loads(file.read_text()) if file.exists() else []
-    file.write_text(text_of(merged(old, list(tables_of(sys.stdin.read())))))
+    commit = machine.commit(pathlib.Path(__file__).parent)
+    new = [{**table, "commit": commit} if commit else table for table in tables_of(sys.stdin.read())]
+    file.write_text(text_of(merged(old, new)))
 
 
 if __name__ == "__main__":

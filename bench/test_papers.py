@@ -4,8 +4,11 @@
 its plots. With a build and an MPI: the programs together and the ping-pong, for real, at tiny sizes.
 
 usage: test_papers.py [BUILD MPI]"""
+import base64
 import json
 import pathlib
+import re
+import struct
 import sys
 import tempfile
 import xml.etree.ElementTree
@@ -16,6 +19,7 @@ import paper_plots
 import paper_runs
 import papers
 import timelines
+import priorities
 from paper_figures import FIGURES, PAPERS, Tables, number, quotient
 from paper_verdicts import BETTER, NOT_EXAMINED, NOT_SHOWN, QUICK, REPRODUCED, Claim, contradicted, judge, verdict
 
@@ -85,6 +89,16 @@ TASKS = PLAIN + "".join(f"2:{cpu}:1:{cpu}:1:{begin}:60000001:{name}:60000002:0\n
                         for begin, end, cpu, name in ((50, 150, 1, 1), (150, 160, 1, 2), (160, 300, 1, 1), (400, 800, 2, 1)))
 told = timelines.Timeline(TASKS, NAMES)
 assert told.rows == {(0, 0): [(0, 50), (60, 200)], (1, 0): [(300, 700)]} and told.first_rank_pauses() == 200, told.rows
+# Two rounds of: a leads to the sends b and d by c, e leads nowhere. Task 0 is the program, without a name.
+def packed(numbers):
+    return base64.b64encode(struct.pack(f"<{len(numbers)}i", *numbers)).decode()
+
+
+process = {"tasks": {"name": packed([0, 1, 2, 1, 2, 1] + [1, 2, 1, 2, 1]), "priority": packed([0] * 6 + [1022, 1023, 1022, 1023, 0])},
+           "edges": {"from": packed([1, 1, 3, 6, 6, 8]), "to": packed([2, 3, 4, 7, 8, 9])}}
+tasks = priorities.rounds_of(process, ["", "work", "send_data"])
+assert priorities.algorithm_1(tasks) == [1022, 1023, 1022, 1023, 0] == [task.priority for task in tasks], tasks
+assert priorities.RULES["ma1"](tasks) == [0, 1, 0, 1, 0] and priorities.RULES["ma2"](tasks) == [1, 1, 1, 1, 0]
 
 assert len({figure.key for figure in FIGURES}) == len(FIGURES) and {figure.paper for figure in FIGURES} == set(PAPERS)
 with tempfile.TemporaryDirectory() as scratch:
@@ -97,6 +111,10 @@ with tempfile.TemporaryDirectory() as scratch:
         assert f"### {figure.name}\n" in page and table["heading"] in web.replace("&#x27;", "'"), figure.name
         for claim, row in zip(figure.claims, table["rows"], strict=True):
             assert row[0] == claim.says and (row[2] == "–") == (not figure.recorded), (figure.name, row)
+        # Every number has its commit; those of this call are of other benches' files.
+        assert ("figure" in table) == figure.recorded, figure.name
+        assert not figure.recorded or re.match(r"docs/results/\w", table["figure"]["measured"]["from"]), table["figure"]["measured"]
+    assert page.count("; commit: ") == web.count("; commit: ") == sum(figure.recorded for figure in FIGURES)
     shown = Tables(papers.results_folder(), "simulation").row("Paper 1, Figure 4: 16 nodes, ranks x threads", "32-24")
     assert f"| {number(shown['fa'])} |" in page, "a simulated time is not on the page"
     for key in ("aware-4", "aware-5", "tampi-9", "virtual-3"):
@@ -122,10 +140,12 @@ if len(sys.argv) > 2:
             assert ends and ends == sorted(ends), (version, ends)
         assert 0 < values[f"{version}, last rank, ms"][0] and 0 <= values[f"{version}, together"][0] <= 1, values
     with tempfile.TemporaryDirectory() as scratch:
-        wanted = "virtual-3-here,virtual-4-sizes"
+        wanted = "aware-3,virtual-3-here,virtual-4-sizes"
         papers.main(["--quick", "--home", sys.argv[1], "--mpi", sys.argv[2], "--only", wanted, "--output", scratch])
         results = json.loads((pathlib.Path(scratch) / "papers.json").read_text())
         found = {one["figure"]["key"]: one["figure"] for one in results if "figure" in one}
+        assert found["aware-3"]["values"] == {policy: [0] for policy in priorities.RULES}, found["aware-3"]
+        assert {"commit", "machine", "MPI", "rounds", "load"} == set(found["virtual-4-sizes"]["measured"])
         here = found["virtual-4-sizes"]["values"]
         assert found["virtual-4-sizes"]["quick"]
         for line, took in message_sizes.lines_of(here).items():
