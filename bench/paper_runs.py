@@ -7,6 +7,7 @@ import json
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ NETWORK = "latency:200,bandwidth:1000,eager:65536"
 RUNTIMES = {"libgomp": ("gcc", False), "libomp": ("clang", False), "Sennit": ("gcc", True)}
 RESULT_JSON = re.compile(r'"seconds":([\d.]+)')
 SEIDEL = ("pure", "nbuffer", "forkjoin", "sentinel", "interop-blk")  # the paper's versions of Gauss-Seidel
-CALLS = 40  # of the row that is counted
+CALLS = 20  # of a row that is counted
 
 
 @dataclasses.dataclass
@@ -160,32 +161,49 @@ def stencil(run):
         more=("--split", "auto") if version == "shared" else ()) for version, runtime in wanted})
 
 
-def instructions_of(run, row, calls, size):
-    """of one run of a row under callgrind; None without valgrind"""
-    binary = run.build / "bench/gcc/suspend-roundtrip"
-    environment = {**cells.clean_environment(), "LD_LIBRARY_PATH": str(run.build / "lib/omp"), "OMP_NUM_THREADS": "1"}
+def instructions_of(run, program, row, calls, size, policy="steal"):
+    """of one run of a row under callgrind, one thread"""
+    environment = {**cells.clean_environment(), "LD_LIBRARY_PATH": str(run.build / "lib/omp"), "OMP_NUM_THREADS": "1",
+                   "SENNIT_POLICY": policy}
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch) / "callgrind.out"
-        argv = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", binary, row, "--calls", calls, "--size", size]
-        try:
-            done = subprocess.run([str(word) for word in argv], env=environment, capture_output=True, text=True, timeout=120,
-                                  check=False)
-        except FileNotFoundError:
-            return None
+        argv = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", run.build / "bench/gcc" / program, row, "--calls",
+                calls, "--size", size]
+        done = subprocess.run([str(word) for word in argv], env=environment, capture_output=True, text=True, timeout=120,
+                              check=False)
         if done.returncode:
-            raise cells.BenchError(f"suspend-roundtrip under callgrind: exit code {done.returncode}\n{done.stderr[-500:]}")
+            raise cells.BenchError(f"{program} under callgrind: exit code {done.returncode}\n{done.stderr[-500:]}")
         return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)[1])
 
 
 def suspensions(run):
-    """Instructions of a task that is suspended once, and of each time more, one thread. The first has the task's creation
-    and end, and its half of a parallel region in it, so it is an upper bound. Both have the resume by the other task."""
-    row = "suspend-pingpong"
-    counts = [instructions_of(run, row, calls, size) for calls, size in ((CALLS, 1), (2 * CALLS, 1), (CALLS, 2), (CALLS, 12))]
-    if None in counts:
-        return None, None
-    once, twice, two_trips, many = counts
-    return (twice - once) / (2 * CALLS), (many - two_trips) / (CALLS * 10 * 2)
+    """Instructions that a task's own context adds, each the difference of two programs that do the same without it.
+
+    launch: a task that could suspend and does not, against one of a program without suspension; both wait in a queue, as
+    under any policy but steal. launch, steal: the same where the creator calls what cannot suspend at once. first: a task
+    that is suspended once, against one that is not. later: each suspension more. calls: sennit_task_resume and _suspend of
+    a task that goes on at once."""
+    if not shutil.which("valgrind"):
+        return None
+
+    def slope(program, row, sizes, policy="steal"):
+        """of a unit of size"""
+        some, more = (instructions_of(run, program, row, CALLS, size, policy) for size in sizes)
+        return (more - some) / (CALLS * (sizes[1] - sizes[0]))
+
+    def launch(policy):
+        sizes = (100, 200)
+        return slope("suspend-roundtrip", "flat-may-suspend", sizes, policy) - slope("omp-micro", "task-flat", sizes, policy)
+
+    def of_two_tasks(row):
+        """created, run and ended, without the start of the program"""
+        some, more = (instructions_of(run, "suspend-roundtrip", row, calls, 1) for calls in (CALLS, 2 * CALLS))
+        return (more - some) / CALLS
+
+    trip, resumed = (slope("suspend-roundtrip", row, (2, 12)) for row in ("suspend-pingpong", "suspend-resumed"))
+    counts = {"launch": launch("fifo"), "launch, steal": launch("steal"),
+              "first": (of_two_tasks("suspend-pingpong") - of_two_tasks("suspend-none")) / 2, "later": trip / 2, "calls": resumed / 2}
+    return {name: [round(count)] for name, count in counts.items()}
 
 
 def say(text):

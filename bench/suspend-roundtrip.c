@@ -46,12 +46,13 @@ struct suspended_ring {
 };
 
 /* One player: waits to be resumed, then resumes the next one, `rounds` times. The last one to
- * arrive starts the ring, so every handle is known to whoever needs it. */
+ * arrive starts the ring, so every handle is known to whoever needs it. Without rounds nobody is
+ * suspended: what is left is the price of the tasks themselves. */
 static void play_suspended(struct suspended_ring *ring, long me, long rounds, long players) {
     void *self = NULL;
     bench_check(task_self(&self) == 0, "sennit_task_self");
     atomic_store(&ring->task[me], self);
-    if (atomic_fetch_add(&ring->arrived, 1) == players - 1)
+    if (atomic_fetch_add(&ring->arrived, 1) == players - 1 && rounds > 0)
         task_resume(atomic_load(&ring->task[0]));
     for (long round = 0; round < rounds; ++round) {
         task_suspend(self);
@@ -62,10 +63,7 @@ static void play_suspended(struct suspended_ring *ring, long me, long rounds, lo
     }
 }
 
-static long run_suspended(long rounds, long wanted_players) {
-    if (!find_sennit())
-        return BENCH_UNAVAILABLE;
-    const long players = player_count(wanted_players);
+static void ring_of(long rounds, long players) {
     struct suspended_ring ring;
     atomic_init(&ring.arrived, 0);
     atomic_init(&ring.hops, 0);
@@ -76,7 +74,44 @@ static long run_suspended(long rounds, long wanted_players) {
         play_suspended(&ring, me, rounds, players);
     }
     bench_check(atomic_load(&ring.hops) == rounds * players, "number of hops");
+}
+
+static long run_suspended(long rounds, long wanted_players) {
+    if (!find_sennit())
+        return BENCH_UNAVAILABLE;
+    const long players = player_count(wanted_players);
+    ring_of(rounds, players);
     return units(rounds, players);
+}
+
+static long run_unsuspended(long rings, long players) {
+    if (!find_sennit())
+        return BENCH_UNAVAILABLE;
+    for (long ring = 0; ring < rings; ++ring)
+        ring_of(0, players);
+    return rings;
+}
+
+/* Two tasks resume themselves before they suspend, which then returns at once: the price of the two
+ * calls without any switch. */
+static long run_resumed(long rounds, long unused) {
+    (void)unused;
+    if (!find_sennit())
+        return BENCH_UNAVAILABLE;
+#pragma omp parallel
+#pragma omp single
+    for (int task = 0; task < 2; ++task) {
+#pragma omp task
+        {
+            void *self = NULL;
+            bench_check(task_self(&self) == 0, "sennit_task_self");
+            for (long round = 0; round < rounds; ++round) {
+                task_resume(self);
+                task_suspend(self);
+            }
+        }
+    }
+    return rounds;
 }
 
 static long run_yielding(long rounds, long wanted_players) {
@@ -155,6 +190,8 @@ static long run_flat(long tasks, long unused) {
 
 static const struct bench_row rows[] = {
     {"suspend-pingpong", "trip", "two tasks suspend and resume each other", 100, 2, run_suspended},
+    {"suspend-none", "ring", "the same two tasks, which do not suspend", 100, 2, run_unsuspended},
+    {"suspend-resumed", "trip", "two tasks resume themselves and then suspend", 100, 0, run_resumed},
     {"yield-pingpong", "trip", "two tasks wait for each other by taskyield", 100, 2, run_yielding},
     {"detach-pingpong", "trip", "two tasks cut in halves by detach events", 100, 0, run_detached},
     {"flat-may-suspend", "task", "empty tasks, one producer, where one task may suspend", 20000, 0,
