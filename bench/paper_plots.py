@@ -103,8 +103,27 @@ def times(values):
     return {"times": plot.bars("Time", "", "seconds", groups)}
 
 
+CALC = (" calc", " noncalc", " calc, all", " noncalc, all")
+
+
+def calculation(values):
+    """{case: {what: seconds}}; of older runs the seconds alone"""
+    cases = [name for name in values if not name.endswith(CALC)]
+    return {name: {what: middle(values[name + what]) for what in CALC if name + what in values} for name in cases}
+
+
+def calculations(values):
+    """A thread's time in kernels and outside of them, as the paper's Figure 2a; of all threads, as its Figure 2b."""
+    found = calculation(values)
+    if not all(found.values()):
+        return times({name: values[name] for name in found})
+    return {name: plot.bars(title, "", "seconds", {"": {case: {"calc": took[" calc" + whose], "noncalc": took[" noncalc" + whose]}
+                                                        for case, took in found.items()}})
+            for name, title, whose in (("thread", "Time of a thread", ""), ("sum", "Time of all threads", ", all"))}
+
+
 PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-10": traces, "tampi-11": gauss_seidel,
-         "tampi-9-here": times, "tampi-blocks": times, "detach-1-2-simulated": detached, "detach-1-2": times, "charm-2": times, "charm-table-2": times,
+         "tampi-9-here": times, "tampi-blocks": times, "detach-1-2-simulated": detached, "detach-1-2": calculations, "charm-2": times, "charm-table-2": times,
          "virtual-3": times, "virtual-3-here": together, "virtual-3-npb": together, "virtual-4-sizes": ping_pong,
          **{f"virtual-4-imb-{word}": ping_pong for word in message_sizes.MPIS}}
 
@@ -132,7 +151,16 @@ def table_of_makespans(values):
                      for title, ways in coscheduling.makespans(values).items() for way, took in ways.items()])
 
 
-TABLES = {"virtual-3-here": table_of_makespans, "virtual-3-npb": table_of_makespans, "virtual-4-sizes": table_of_sizes,
+def table_of_calculations(values):
+    found = calculation(values)
+    if not all(found.values()):
+        return None
+    return (["seconds, median", *(what.strip() for what in CALC)],
+            [[name, *(f"{took[what]:.4f}" for what in CALC)] for name, took in found.items()])
+
+
+TABLES = {"detach-1-2": table_of_calculations,
+          "virtual-3-here": table_of_makespans, "virtual-3-npb": table_of_makespans, "virtual-4-sizes": table_of_sizes,
           **{f"virtual-4-imb-{word}": table_of_sizes for word in message_sizes.MPIS}}
 
 

@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import cells
+import plugin
 import simulated
 import timelines
 import versions
@@ -20,7 +21,6 @@ import versions
 NETWORK = "latency:200,bandwidth:1000,eager:65536"
 # Who runs a program: the compiler of the binary, and whether Sennit is its runtime.
 RUNTIMES = {"libgomp": ("gcc", False), "libomp": ("clang", False), "Sennit": ("gcc", True)}
-RESULT_JSON = re.compile(r'"seconds":([\d.]+)')
 SEIDEL = ("pure", "nbuffer", "forkjoin", "sentinel", "interop-blk")  # the paper's versions of Gauss-Seidel
 CALLS = 20  # of a row that is counted
 
@@ -47,31 +47,49 @@ class Run:
         return path if path.exists() else None
 
 
-def seconds_of(argv, environment, pattern):
+def seconds_in(out):
+    """Of a program that ends with `: SECONDS s, ... checksum SUM`."""
+    found = versions.RESULT.search(out)
+    return {"": float(found[1])} if found else {}
+
+
+def calculation_in(out):
+    """Of apps/cholesky with --json: seconds; a thread's in kernels and outside of them, its mean; the same of all threads."""
+    if not (found := re.search(r"^\{.*\}$", out, re.MULTILINE)):
+        return {}
+    one = json.loads(found[0])
+    threads = one["ranks"] * one["threads"]
+    calc = one["bound_work"] + one["late"] / threads  # emulated kernels last as long as asked for, and until their thread wakes
+    return {"": one["seconds"], " calc": calc, " noncalc": one["seconds"] - calc, " calc, all": calc * threads,
+            " noncalc, all": (one["seconds"] - calc) * threads}
+
+
+def numbers_of(argv, environment, read):
     argv = [str(word) for word in argv]
     state, out, complaint = cells.execute(argv, environment, versions.LIMIT_S)
-    found = pattern.search(out)
+    found = read(out)
     if state != "ok" or not found:
         raise cells.BenchError(f"{' '.join(argv)}: {complaint or 'no time in what it printed'}")
-    return float(found[1])
-
-
-def measured(run, cases):
-    """cases: {name: (argv, environment, pattern)}"""
-    shuffle, found = random.Random(run.seed), {name: [] for name in cases}
-    for _round in range(run.rounds):
-        for name in shuffle.sample(list(cases), len(cases)):
-            found[name].append(seconds_of(*cases[name]))
     return found
 
 
-def case(run, binary, ranks, threads, words, sennit=True, network="", more=(), pattern=versions.RESULT):
+def measured(run, cases):
+    """cases: {name: (argv, environment, what reads the numbers, by what follows the name, from the output)}"""
+    shuffle, found = random.Random(run.seed), {name: {} for name in cases}
+    for _round in range(run.rounds):
+        for name in shuffle.sample(list(cases), len(cases)):
+            for what, value in numbers_of(*cases[name]).items():
+                found[name].setdefault(what, []).append(value)
+    return {f"{name}{what}": values for name, took in found.items() for what, values in took.items()}
+
+
+def case(run, binary, ranks, threads, words, sennit=True, network="", more=(), read=seconds_in):
     start, environment = versions.start(run, ranks, threads, sennit, more)
     if not sennit:
         environment["OMP_WAIT_POLICY"] = "passive"  # or the peers' threads would spin on cores that others need
     if network:
         environment["SENNIT_NETWORK"] = network
-    return [*start, binary, *words], environment, pattern
+    return [*start, binary, *words], environment, read
 
 
 def by_version(run, name, wanted, words, network=NETWORK):
@@ -137,17 +155,39 @@ def ifsker(run):
                       ["--grid", grid, "--steps", steps])
 
 
+# Who completes the messages of `detach`, and what MPIX_DETACH says of it.
+PROGRESS = {"detach": "polling", "detach by a thread": "progress"}
+
+
+def automatic(run, folder):
+    """apps/cholesky with blocking calls, as `sennit cc -sennit-detach` compiles it; None without its sources or a clang"""
+    programs = plugin.Programs(run.build, folder)
+    if not programs.cholesky_files() or not shutil.which("clang-19"):
+        return None
+    return programs.build("cholesky", run.mpi, True, "-sennit-detach")
+
+
 def cholesky(run):
-    """Without an injected network, which only Sennit has."""
+    """Without an injected network, which only Sennit has. The stock runtimes do not get through `taskyield`: there the tasks
+    that test hold all threads."""
     if not all(run.program("cholesky", compiler) for compiler in ("gcc", "clang")):
         return None
     n, block = (512, 128) if run.quick else (4096, 128)
-    wanted = [(variant, runtime) for variant in ("blocking", "singlecom") for runtime in RUNTIMES]
-    wanted.append(("detach", "Sennit"))
-    return measured(run, {f"{variant}, {runtime}": case(
-        run, run.program("cholesky", RUNTIMES[runtime][0]), 2, 2,
-        ["--n", n, "--block", block, "--variant", variant, "--emulate", "--no-check", "--json", "-"],
-        sennit=RUNTIMES[runtime][1], pattern=RESULT_JSON) for variant, runtime in wanted})
+
+    def words(variant):
+        return ["--n", n, "--block", block, "--variant", variant, "--emulate", "--no-check", "--json", "-"]
+
+    cases = {f"{variant}, {runtime}": case(run, run.program("cholesky", compiler), 2, 2, words(variant), sennit, read=calculation_in)
+             for variant in ("blocking", "singlecom") for runtime, (compiler, sennit) in RUNTIMES.items()}
+    for variant in ("interop-blocking", "taskyield"):
+        cases[f"{variant}, Sennit"] = case(run, run.program("cholesky"), 2, 2, words(variant), read=calculation_in)
+    for name, progress in PROGRESS.items():
+        cases[f"{name}, Sennit"] = case(run, run.program("cholesky"), 2, 2, words("detach"), read=calculation_in)
+        cases[f"{name}, Sennit"][1]["MPIX_DETACH"] = progress
+    with tempfile.TemporaryDirectory() as scratch:
+        if program := automatic(run, scratch):
+            cases["automatic, Sennit"] = case(run, program, 2, 2, words("blocking"), read=calculation_in)
+        return measured(run, cases)
 
 
 def stencil(run):

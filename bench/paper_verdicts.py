@@ -74,7 +74,10 @@ def judge(claim, values, quick=False):
     """The judgement of one claim; values None: the figure was not measured; quick: its times say nothing."""
     if values is None:
         return Judgement(claim, (), NOT_SHOWN, "not measured")
-    numbers = tuple(claim.ours(values))
+    try:
+        numbers = tuple(claim.ours(values))
+    except KeyError:  # the figure was measured before it had this case
+        return Judgement(claim, (), NOT_SHOWN, "not measured yet")
     if not numbers:
         return Judgement(claim, (), NOT_SHOWN, NO_NUMBER)
     if quick:

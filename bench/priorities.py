@@ -35,7 +35,7 @@ def column(text, form):
     return struct.unpack(f"<{len(raw) // 4}{form}", raw)
 
 
-def rounds_of(process, names):
+def second_round(process, names):
     """The tasks of a rank's second round: [Task], a task before its successors."""
     kinds = [names[name] for name in column(process["tasks"]["name"], "I")]
     found = {at: Task(kind, priority, []) for at, (kind, priority) in
@@ -62,7 +62,8 @@ def traced(run, cases):
         subprocess.run([run.build / "bin/sennit", "report", *(folder / name for name in cases), "--html", page], check=True,
                        stdout=subprocess.DEVNULL)
         runs = json.loads(DATA.search(page.read_text())[1])["runs"]
-    return {name: [rounds_of(process, one["names"]) for process in one["processes"]] for name, one in zip(cases, runs, strict=True)}
+    return {name: [second_round(process, one["names"]) for process in one["processes"]]
+            for name, one in zip(cases, runs, strict=True)}
 
 
 def algorithm_1(tasks):
@@ -96,13 +97,14 @@ def figure_3(run):
 def table_1(run):
     """{"policy: sends", "policy: path"}: of these tasks, the share that has a priority without the user's help. Sends: in a
     program without priority clauses. The path: in one that marks its sends, but under FA, which needs no marks."""
-    cases = {f"{policy}: {what}": (policy, clauses) for policy in CLAUSES for what, clauses in (("sends", "none"), ("path", "sends"))}
+    cases = {f"{policy}: {what}": (policy, clauses) for policy in CLAUSES
+             for what, clauses in (("sends", "none"), ("path", "sends"))}
     cases["fa: path"] = ("fa", "none")
     if not (found := traced(run, cases)):
         return None
 
     def wanted(what, tasks):
-        return [task for task, leads in zip(tasks, on_path(tasks)) if (task.sends() if what == "sends" else leads and not task.sends())]
+        return [task for task, leads in zip(tasks, on_path(tasks)) if leads and task.sends() == (what == "sends")]
 
     shares = {}
     for name, ranks in found.items():
