@@ -263,6 +263,7 @@ ONE_THREAD = ("with one thread a rank Sentinel loses nothing: simulated in this 
               "four nodes of 48 threads")
 SUSPENDED = ("a suspended task holds no thread either. What is left is the order of the messages: detach has 28% more with 8 ranks and "
              "15% with 16, 6% less with 4. Why: not examined")
+SEIDEL_HERE = {"pure": "Pure MPI", "nbuffer": "N-Buffer MPI", "forkjoin": "Fork-Join", "sentinel": "Sentinel"}
 NOISE = "the rounds differ by more than the two versions do"
 
 def together(because=""):
@@ -402,6 +403,11 @@ FIGURES = (
                      quotient("nbuffer, together", "interop-blk, together"), "order"),
                Claim("than with Sentinel", quotient("sentinel, together", "interop-blk, together"), "order", because=ONE_THREAD)),
            paper_runs.traces, timed=True),
+    Figure("tampi-9-runtimes", TAMPI, "Figure 9, two ranks, by runtime", "Gauss-Seidel in memory: Interop(blk) under Sennit against the "
+           "versions under the stock runtimes", "sennit bench papers --only tampi-9-runtimes", tuple(
+               Claim(f"Interop(blk) is faster than {name}, {runtime}", quotient("interop-blk, Sennit", f"{version}, {runtime}"), "order")
+               for version, name in SEIDEL_HERE.items() for runtime in ("libgomp", "libomp")), paper_runs.gauss_seidel_runtimes,
+           timed=True),
     Figure("tampi-12", TAMPI, "Figures 12, 13, two ranks", "Gauss-Seidel with small blocks: suspension or external events",
            "sennit bench papers --only tampi-12", (
                Claim("Interop(blk) is slower than Interop(non-blk) if blocks are small",
@@ -422,6 +428,11 @@ FIGURES = (
                      greatest(quotient("interop-blk", "pure"), quotient("interop-nonblk", "pure")), "order",
                      because=f"{NOISE}; and two ranks have one partner each, those of a node of the paper have 47"),),
            paper_runs.ifsker, timed=True),
+    Figure("tampi-14-runtimes", TAMPI, "Figure 14, two ranks, by runtime", "IFSKer in memory: Interop under Sennit against Pure MPI with "
+           "the stock runtimes", "sennit bench papers --only tampi-14-runtimes", tuple(
+               Claim(f"{name} is faster than Pure MPI, {runtime}", quotient(f"{version}, Sennit", f"pure, {runtime}"), "order")
+               for version, name in (("interop-blk", "Interop(blk)"), ("interop-nonblk", "Interop(non-blk)"))
+               for runtime in ("libgomp", "libomp")), paper_runs.ifsker_runtimes, timed=True),
     Figure("detach-1-2-simulated", DETACH, "Figures 1, 2, simulated",
            "Cholesky on one node, and on 1 to 32 nodes, n = 65,536: seconds of a thread outside of kernels", SIMULATED, (
                Claim("one node: detach has the lowest overhead across all configurations, against blocking",

@@ -123,7 +123,8 @@ def calculations(values):
 
 
 PLOTS = {"aware-4": spreads, "aware-5": weak_scaling, "tampi-9": gauss_seidel, "tampi-10": traces, "tampi-11": gauss_seidel,
-         "tampi-9-here": times, "tampi-blocks": times, "detach-1-2-simulated": detached, "detach-1-2": calculations, "charm-2": times, "charm-table-2": times,
+         "tampi-9-here": times, "tampi-9-runtimes": times, "tampi-14-runtimes": times, "tampi-blocks": times,
+         "detach-1-2-simulated": detached, "detach-1-2": calculations, "charm-2": times, "charm-table-2": times,
          "virtual-3": times, "virtual-3-here": together, "virtual-3-npb": together, "virtual-4-sizes": ping_pong,
          **{f"virtual-4-imb-{word}": ping_pong for word in message_sizes.MPIS}}
 
@@ -159,7 +160,15 @@ def table_of_calculations(values):
             [[name, *(f"{took[what]:.4f}" for what in CALC)] for name, took in found.items()])
 
 
-TABLES = {"detach-1-2": table_of_calculations,
+def table_of_runtimes(values):
+    """Of what is called `version, runtime`."""
+    runtimes = list(dict.fromkeys(name.rpartition(", ")[2] for name in values))
+    versions = list(dict.fromkeys(name.rpartition(", ")[0] for name in values))
+    return (["seconds", *runtimes], [[version, *(spread(values[f"{version}, {runtime}"]) if f"{version}, {runtime}" in values else "–"
+                                                 for runtime in runtimes)] for version in versions])
+
+
+TABLES = {"detach-1-2": table_of_calculations, "tampi-9-runtimes": table_of_runtimes, "tampi-14-runtimes": table_of_runtimes,
           "virtual-3-here": table_of_makespans, "virtual-3-npb": table_of_makespans, "virtual-4-sizes": table_of_sizes,
           **{f"virtual-4-imb-{word}": table_of_sizes for word in message_sizes.MPIS}}
 

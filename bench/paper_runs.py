@@ -155,6 +155,27 @@ def ifsker(run):
                       ["--grid", grid, "--steps", steps])
 
 
+def by_runtime(run, name, everywhere, sennit, words):
+    """Without an injected network: versions that run under every runtime, and those that need Sennit; two ranks of a thread."""
+    if not all(run.program(name, compiler) for compiler in ("gcc", "clang")):
+        return None
+    wanted = [(version, runtime) for version in everywhere for runtime in RUNTIMES] + [(version, "Sennit") for version in sennit]
+    return measured(run, {f"{version}, {runtime}": case(
+        run, run.program(name, RUNTIMES[runtime][0]), 2, 1, ["--version", version, *words], RUNTIMES[runtime][1])
+        for version, runtime in wanted})
+
+
+def gauss_seidel_runtimes(run):
+    size, block, iterations = (128, 32, 4) if run.quick else (2048, 256, 50)
+    return by_runtime(run, "gauss-seidel", ("pure", "nbuffer", "forkjoin", "sentinel"), ("interop-blk", "interop-nonblk", "detach"),
+                      ["--size", size, "--block", block, "--iterations", iterations])
+
+
+def ifsker_runtimes(run):
+    grid, steps = ("16x4", 2) if run.quick else ("640x256", 30)
+    return by_runtime(run, "ifsker", ("pure",), ("interop-blk", "interop-nonblk"), ["--grid", grid, "--steps", steps])
+
+
 # Who completes the messages of `detach`, and what MPIX_DETACH says of it.
 PROGRESS = {"detach": "polling", "detach by a thread": "progress"}
 

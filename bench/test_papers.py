@@ -108,6 +108,9 @@ whole = {f"detach{what}": [value, 2 * value] for what, value in told.items()}
 assert paper_plots.table_of_calculations(whole)[1] == [["detach", "3.1500", "1.3500", "12.6000", "5.4000"]]
 assert sorted(paper_plots.calculations(whole)) == ["sum", "thread"]
 assert list(paper_plots.calculations({"detach": [1.0]})) == ["times"]
+columns, rows = paper_plots.table_of_runtimes({"a, libgomp": [1.0], "a, Sennit": [2.0, 4.0], "b, Sennit": [1.0]})
+assert columns == ["seconds", "libgomp", "Sennit"] and [row[0] for row in rows] == ["a", "b"] and rows[1][1] == "–", (columns, rows)
+assert rows[0][2].startswith("3 [2"), rows
 # A case that an older measurement has not.
 assert judge(Claim("", quotient("a", "b"), "order"), {"a": [1.0]}).why == "not measured yet"
 
