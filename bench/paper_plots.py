@@ -8,7 +8,7 @@ import coscheduling
 import message_sizes
 import paper_runs
 import plot
-from paper_figures import HEAD_DETACH, RANKS, SEIDEL, TABLE_3, VARIANTS, outside
+from paper_figures import FIGURE_4, HEAD_DETACH, RANKS, SEIDEL, TABLE_3, VARIANTS, outside
 
 POLICIES = ("fifo", "ma1", "ma2", "sa", "fa")
 
@@ -29,6 +29,8 @@ def spreads(values):
             total, idle = (middle(values[f"{split} {policy}{what}"]) for what in ("", " idle"))
             overhead = middle(values.get(f"{split} {policy} overhead", [0]))
             groups.setdefault(split, {})[policy] = {"in task": total - idle - overhead, "idle": idle, "overhead": overhead}
+        for policy, (total, idle) in FIGURE_4.get(split, {}).items():
+            groups[split][f"{policy}, paper"] = {"idle": idle, "in task or overhead": total - idle}
     return {"bars": plot.bars("Cores spread over ranks and threads, 16 nodes", "ranks-threads", "seconds", groups)}
 
 

@@ -113,9 +113,9 @@ def spans(title, below, groups, colours):
 
 
 def bars(title, below, beside, groups):
-    """groups: {group: {bar: {part: height}}}. The parts of a bar stand on each other, in the order of the first bar's."""
+    """groups: {group: {bar: {part: height}}}. The parts of a bar stand on each other, each in the colour of its name."""
     every = [bar for group in groups.values() for bar in group.values()]
-    names = list(every[0])
+    names = list(dict.fromkeys(name for bar in every for name in bar))
     height = HEIGHT + 30  # the bars' names stand upright
     foot = height - BOTTOM - 30
     up = Axis([0, *(sum(bar.values()) for bar in every)], foot, TOP, False)
