@@ -3,13 +3,15 @@
 """The versions of apps/gauss-seidel beside each other: a page of Markdown.
 
 usage: gauss_seidel.py [--build build/release] [--ranks 2] [--threads N] [--size 4096] [--block 512] [--iterations 50]
-                       [--rounds 7] [--mpi openmpi] [--compiler gcc] [--versions pure,interop-blk] [--network WORDS]
+                       [--rounds 7] [--mpi openmpi] [--compiler gcc] [--versions pure,interop-blk,interop-blk:fifo]
+                       [--network WORDS]
 
 As in the paper on task-aware MPI, section 7.1: versions without tasks have a rank for each core, the others --ranks
 ranks with --threads threads each (default: as many cores as there are). In each round every version runs once under
 Sennit, and once under the stock runtime and MPI where it does not need Sennit, all in a random order. Times are the
-program's own, of the iterations. Ratios are taken within a round. All runs have to end with the same grid. With
---network (docs/user/simulate.md), messages cross Sennit's injected network, so only Sennit runs."""
+program's own, of the iterations. A version may have a policy behind a colon; such a row is of Sennit alone. Ratios are
+taken within a round. All runs have to end with the same grid. With --network (docs/user/simulate.md), messages cross
+Sennit's injected network, so only Sennit runs."""
 
 import report
 import versions
@@ -21,10 +23,11 @@ VERSIONS = (*STOCK, "interop-blk", "interop-nonblk", "detach")
 
 def command(options, version, sennit):
     """argv and environment of one run"""
+    version, _, policy = version.partition(":")
     ranks, threads = (options.ranks * options.threads, 1) if version in ALONE else (options.ranks, options.threads)
     program = [options.build / f"apps/gauss-seidel-{options.compiler}-{options.mpi}", "--version", version, "--size",
                options.size, "--block", options.block, "--iterations", options.iterations]
-    start, environment = versions.start(options, ranks, threads, sennit)
+    start, environment = versions.start(options, ranks, threads, sennit, ("--policy", policy) if policy else ())
     if options.network:
         environment["SENNIT_NETWORK"] = options.network
     return start + program, environment
@@ -52,7 +55,7 @@ def parse():
     options.build = options.build.resolve()
     options.threads = options.threads or max(1, versions.cores() // options.ranks)
     options.versions = options.versions.split(",")
-    if unknown := [version for version in options.versions if version not in VERSIONS]:
+    if unknown := [version for version in options.versions if version.partition(":")[0] not in VERSIONS]:
         parser.error(f"no version {unknown[0]}; there are {', '.join(VERSIONS)}")
     return options
 

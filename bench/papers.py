@@ -129,6 +129,8 @@ def circumstances(run, figure, load):
     here = {"commit": machine.commit(HERE) or "not known", "machine": f"{machine.cpu_model()}, {paper_runs.versions.cores()} cores"}
     if figure.timed:
         here |= {"MPI": run.mpi, "rounds": str(run.rounds), "load": f"{load:.1f} before, {os.getloadavg()[0]:.1f} after"}
+        if os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):
+            here["priority"] = "real-time"
     return here
 
 
