@@ -30,7 +30,7 @@ def spreads(values):
             overhead = middle(values.get(f"{split} {policy} overhead", [0]))
             groups.setdefault(split, {})[policy] = {"in task": total - idle - overhead, "idle": idle, "overhead": overhead}
         for policy, (total, idle) in FIGURE_4.get(split, {}).items():
-            groups[split][f"{policy}, paper"] = {"idle": idle, "in task or overhead": total - idle}
+            groups[split][f"{policy}, paper"] = {"in task or overhead": total - idle, "idle": idle}
     return {"bars": plot.bars("Cores spread over ranks and threads, 16 nodes", "ranks-threads", "seconds", groups)}
 
 

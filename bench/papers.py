@@ -156,10 +156,14 @@ def measure(run, wanted, found):
 
 
 def write_plots(folder, found):
+    """And removes the figures' plots of before that are not drawn any more."""
     folder.mkdir(exist_ok=True)
-    for key in found:
-        for name, text in paper_plots.plots_of(key, found).items():
-            (folder / name).write_text(text)
+    plots = {name: text for key in found for name, text in paper_plots.plots_of(key, found).items()}
+    for name, text in plots.items():
+        (folder / name).write_text(text)
+    for old in folder.glob("*.svg"):
+        if old.name not in plots and old.name.startswith(tuple(f"{figure.key}-" for figure in FIGURES)):
+            old.unlink()
 
 
 def parse(arguments):

@@ -113,11 +113,11 @@ def spans(title, below, groups, colours):
 
 
 def bars(title, below, beside, groups):
-    """groups: {group: {bar: {part: height}}}. The parts of a bar stand on each other, each in the colour of its name."""
+    """groups: {group: {bar: {part: height}}}. The parts of a bar stand on each other in its own order; each name has a colour."""
     every = [bar for group in groups.values() for bar in group.values()]
-    names = list(dict.fromkeys(name for bar in every for name in bar))
-    height = HEIGHT + 30  # the bars' names stand upright
-    foot = height - BOTTOM - 30
+    colours = dict(zip(dict.fromkeys(name for bar in every for name in bar), COLOURS))
+    height = HEIGHT + 45  # the bars' names stand upright
+    foot = height - BOTTOM - 45
     up = Axis([0, *(sum(bar.values()) for bar in every)], foot, TOP, False)
     room = (WIDTH - LEFT - RIGHT) / (len(every) + .7 * len(groups))
     x, parts = LEFT + .35 * room, list(height_lines(up))
@@ -127,13 +127,12 @@ def bars(title, below, beside, groups):
             top = 0.0
             told = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
             parts.append(f"<g><title>{html.escape(f'{group} {bar}: {told}')}</title>")
-            for name, colour in zip(names, COLOURS):
-                value = values.get(name, 0)
+            for name, value in values.items():
                 parts.append(f'<rect x="{x:.1f}" width="{.85 * room:.1f}" y="{up(top + value):.1f}" '
-                             f'height="{up(top) - up(top + value):.1f}" fill="{colour}"/>')
+                             f'height="{up(top) - up(top + value):.1f}" fill="{colours[name]}"/>')
                 top += value
             parts.append("</g>" + text(x + .55 * room, foot + 8, bar, "end",
                                        f' transform="rotate(-60 {x + .55 * room:.1f} {foot + 8})" font-size="9"'))
             x += room
         x += .7 * room
-    return frame(title, below, beside, [*parts, *legend(names, COLOURS)], height)
+    return frame(title, below, beside, [*parts, *legend(colours, COLOURS)], height)

@@ -191,7 +191,8 @@ static long run_flat(long tasks, long unused) {
 static const struct bench_row rows[] = {
     {"suspend-pingpong", "trip", "two tasks suspend and resume each other", 100, 2, run_suspended},
     {"suspend-none", "ring", "the same two tasks, which do not suspend", 100, 2, run_unsuspended},
-    {"suspend-resumed", "trip", "two tasks resume themselves and then suspend", 100, 0, run_resumed},
+    {"suspend-resumed", "trip", "two tasks resume themselves and then suspend", 100, 0,
+     run_resumed},
     {"yield-pingpong", "trip", "two tasks wait for each other by taskyield", 100, 2, run_yielding},
     {"detach-pingpong", "trip", "two tasks cut in halves by detach events", 100, 0, run_detached},
     {"flat-may-suspend", "task", "empty tasks, one producer, where one task may suspend", 20000, 0,

@@ -117,6 +117,8 @@ assert judge(Claim("", quotient("a", "b"), "order"), {"a": [1.0]}).why == "not m
 assert len({figure.key for figure in FIGURES}) == len(FIGURES) and {figure.paper for figure in FIGURES} == set(PAPERS)
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
+    (folder / "papers").mkdir()
+    (folder / "papers/aware-4-old.svg").write_text("")
     papers.main(["--only", "recorded", "--output", scratch])
     page, web = (folder / "papers.md").read_text(), (folder / "papers.html").read_text()
     results = json.loads((folder / "papers.json").read_text())
