@@ -121,6 +121,37 @@ TEST_F(OrderedQueueTest, TakeIfLooksAtTheFirstOnly) {
     EXPECT_EQ(queue.count(), 1u);
 }
 
+// Whatever is taken from the midst of line and heap, the others keep their order.
+TEST_F(OrderedQueueTest, WhatIsSoughtIsTheFirstInOrderOfThose) {
+    struct Third final : Sought {
+        bool is(const Item *item) const override { return item->age % 3 == 0; }
+    };
+    std::vector<Item> items;
+    for (std::uint32_t age = 0; age < 60; ++age)
+        items.push_back(make(static_cast<int>(age * 7 % 5), age));
+    OrderedQueue queue;
+    for (Item &item : items)
+        queue.push(&item);
+    const auto in_order = [](const Item *last, const Item *next) {
+        return !last || key_of(*last) <= key_of(*next);
+    };
+    const Item *last = nullptr;
+    for (int i = 0; i < 20; ++i) {
+        const Item *const item = queue.take_any(Third{});
+        ASSERT_NE(item, nullptr);
+        EXPECT_TRUE(item->age % 3 == 0 && in_order(last, item));
+        ASSERT_TRUE(queue.is_sound());
+        last = item;
+    }
+    EXPECT_EQ(queue.take_any(Third{}), nullptr);
+    EXPECT_EQ(queue.count(), 40u);
+    last = nullptr;
+    while (const Item *const item = queue.take()) {
+        EXPECT_TRUE(item->age % 3 != 0 && in_order(last, item));
+        last = item;
+    }
+}
+
 // One thread raises priorities of tasks that others push and take. Whatever the interleaving, a
 // task that stays in the queue stands where its last priority belongs.
 TEST_F(OrderedQueueTest, RaisingRacesWithPushing) {

@@ -8,6 +8,7 @@
 #include "tasks/sched/worker.h"
 #include "wait/dormitory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace sennit::sched;
@@ -97,6 +99,38 @@ TEST(ReadyQueue, ConditionalTheftLooksOnlyAtTheGivenEnd) {
     EXPECT_EQ(value(queue.steal_if(End::back, is(3))), 3);
     EXPECT_EQ(value(queue.steal_if(End::back, is(1))), 1);
     EXPECT_EQ(queue.steal_if(End::back, is(1)), nullptr);
+    EXPECT_EQ(queue.count(), 0u);
+}
+
+namespace {
+struct Values final : Sought {
+    explicit Values(std::vector<int> values_) : values(std::move(values_)) {}
+    bool is(const Item *item) const override {
+        const int its = static_cast<const TestItem *>(item)->value;
+        return std::find(values.begin(), values.end(), its) != values.end();
+    }
+    const std::vector<int> values;
+};
+} // namespace
+
+TEST(ReadyQueue, WhatIsSoughtIsFoundBehindAllOthersWhichStay) {
+    ReadyQueue queue;
+    TestItem items[] = {TestItem(0),    TestItem(1),    TestItem(2),      TestItem(3),
+                        TestItem(4),    TestItem(5),    TestItem(6),      TestItem(7),
+                        TestItem(8, 7), TestItem(9, 7), TestItem(10, 900)};
+    for (int i = 0; i < 4; ++i) // so the ring's end is among them
+        queue.push(&items[3 - i], End::front);
+    for (int i = 4; i < 11; ++i)
+        queue.push(&items[i], End::back);
+    EXPECT_EQ(queue.take_any(Values({11})), nullptr);
+    EXPECT_EQ(value(queue.take_any(Values({5, 9}))), 9); // the higher priority
+    EXPECT_EQ(value(queue.take_any(Values({5, 2}))), 2); // from the front on
+    EXPECT_EQ(value(queue.take_any(Values({5}))), 5);
+    EXPECT_EQ(value(queue.take_any(Values({7}))), 7); // the last one
+    EXPECT_EQ(value(queue.take_any(Values({8}))), 8); // of a level the last one
+    EXPECT_TRUE(queue.is_sound());
+    for (int expected : {10, 0, 1, 3, 4, 6})
+        EXPECT_EQ(value(queue.take_front()), expected);
     EXPECT_EQ(queue.count(), 0u);
 }
 

@@ -297,6 +297,26 @@ class Agents : public task::Others {
         }
         call_agent(worker, team);
     }
+    void need(sched::Worker &worker, sched::Group &group) override {
+        if (!g_agents.team.now())
+            return;
+        g_agents.await(static_cast<Team &>(group), AwaitsAgent::surely);
+        send_to_awaiting(worker);
+    }
+    // The task that a carrier has goes to its team's queue: who waits for it runs it, if nobody
+    // else does. The carrier is for any task of the team then, as its visit has been.
+    void let_go(Task &task) override {
+        if (!task.is(Task::kSpawned))
+            return;
+        auto &spawn = *static_cast<task::SpawnPayload *>(task.payload());
+        if (spawn.body != visit)
+            return;
+        auto &carried = *static_cast<Task *>(spawn.arg);
+        spawn.body = look_in;
+        spawn.arg = static_cast<Team *>(carried.team);
+        SENNIT_ASSERT(carried.state.is(TaskState::ready) || carried.state.step(TaskState::ready));
+        sched::push_foreign(*carried.team, &carried);
+    }
     // On the stack of the task that waits, as a thread of the team does with its own queue.
     bool help(sched::Worker &worker, sched::Condition &condition) override {
         sched::Slot &guest = *worker.slot;

@@ -17,6 +17,9 @@ struct Wait;
 struct Client {
     // Run a queued item on the current stack, in the context of `slot`.
     void (*run)(Worker &worker, Slot &slot, Item *item);
+    // There is no stack for an item, which the worker has found in a queue of `where`. It goes back
+    // there, and whoever might run it hears of it.
+    void (*put_back)(Worker &worker, Slot &where, Item *item);
     // An idle worker has time for what note_outdated() has announced.
     void (*reconsider)();
 

@@ -41,6 +41,19 @@ bool Group::any_ready() const {
                      : any(size, [&](int i) { return slots[i]->queue.count(); });
 }
 
+Item *Group::take_any(const Sought &sought) {
+    Item *item = nullptr;
+    if (!has_tasks.load(std::memory_order_relaxed))
+        return item;
+    if (ordered())
+        for (int i = 0; i < machine().domains && !item; ++i)
+            item = queues[i].take_any(sought);
+    else
+        for (int i = 0; i < size && !item; ++i)
+            item = slots[i]->queue.take_any(sought);
+    return item;
+}
+
 Slot *Memberships::find_unbegun() const {
     for (Slot *mine = first_; mine; mine = mine->next_of_worker)
         if (helps_ ? mine->group->has_unbegun(*mine) : mine->group->must_begin(*mine))

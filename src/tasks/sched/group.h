@@ -59,6 +59,8 @@ struct Group {
 
     // Is a task in any of the queues?
     bool any_ready() const;
+    // A task that is sought, wherever in the queues it is. For who can run no other one.
+    Item *take_any(const Sought &sought);
 
     // Relaxed: before the push or the count that lets a task finish, and these are ordered before
     // the end of the group. Release: pairs with the acquire of who frees the group.

@@ -375,10 +375,8 @@ void Worker::yield() {
         handoff_.begins = true;
     } else if (item) {
         to = fibers.take();
-        if (!to) {
-            push(*where, item);
-            return;
-        }
+        if (!to)
+            return client().put_back(*this, *where, item);
         handoff_.give(*where, item, where->control);
     } else {
         to = next_ready();

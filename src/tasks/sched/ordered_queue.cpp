@@ -121,6 +121,41 @@ Item *OrderedQueue::take_first() {
     return item;
 }
 
+void OrderedQueue::remove(Item *item) {
+    count_.store(count() - 1, std::memory_order_relaxed);
+    if (item->position & kInLine) {
+        line_.leave(static_cast<std::uint32_t>(item->position));
+    } else {
+        const std::size_t at = item->position;
+        const Keyed last = heap_.back();
+        heap_.pop();
+        if (at < heap_.size()) { // else it was the last one itself
+            rise(at, last);
+            sink(last.item->position, last);
+        }
+    }
+    queue_of(item).store(nullptr, std::memory_order_relaxed);
+    SENNIT_ASSERT(!checks_.due(count()) || is_sound());
+}
+
+Item *OrderedQueue::take_any(const Sought &sought) {
+    if (count() == 0)
+        return nullptr;
+    const Guard guard(lock_);
+    const Keyed *found = nullptr;
+    for (std::uint32_t place = line_.head; place != line_.tail && !found; ++place)
+        if (const Keyed &keyed = line_.at(place); keyed.item && sought.is(keyed.item))
+            found = &keyed;
+    for (const Keyed &keyed : heap_)
+        if ((!found || keyed.key < found->key) && sought.is(keyed.item))
+            found = &keyed;
+    if (!found)
+        return nullptr;
+    Item *const item = found->item;
+    remove(item);
+    return item;
+}
+
 void OrderedQueue::Line::leave(std::uint32_t place) {
     at(place).item = nullptr;
     while (head != tail && !first().item)

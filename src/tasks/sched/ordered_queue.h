@@ -48,6 +48,15 @@ struct Item {
 
 inline constexpr int kLevels = policy::kMostPriority + 1;
 
+// Which items a search through a whole queue is for. Asked under the queue's lock.
+class Sought {
+  public:
+    virtual bool is(const Item *item) const = 0;
+
+  protected:
+    ~Sought() = default;
+};
+
 // The order of ready tasks in this process, as SENNIT_POLICY and SENNIT_ORDER ask for it. Under
 // `steal` each team member has a queue of its own (queue.h), newest first, and steals. Under every
 // other policy the members of a team share one ordered queue per NUMA domain (ordered_queue.h).
@@ -106,6 +115,8 @@ class alignas(kCacheLine) OrderedQueue {
         const Guard guard(lock_);
         return count() && accept(first()) ? take_first() : nullptr;
     }
+    // The first in order of those that are sought. The others stay where they are.
+    Item *take_any(const Sought &sought);
 
     // The priority of an item has changed. It may be in a queue, or on its way to one. It must not
     // be freed meanwhile.
@@ -147,6 +158,7 @@ class alignas(kCacheLine) OrderedQueue {
         return line_is_first() ? line_.first().item : heap_[0].item;
     }
     Item *take_first() SENNIT_REQUIRES(lock_);
+    void remove(Item *item) SENNIT_REQUIRES(lock_);
     void add_to_heap(const Keyed &keyed) SENNIT_REQUIRES(lock_);
     void place(std::size_t at, const Keyed &keyed) SENNIT_REQUIRES(lock_);
     void rise(std::size_t at, const Keyed &keyed) SENNIT_REQUIRES(lock_);

@@ -137,6 +137,48 @@ Item *ReadyQueue::peek_level(End end) {
     return level < 0 ? nullptr : levels_->lists[level].at(end);
 }
 
+Item *ReadyQueue::take_any(const Sought &sought) {
+    if (count() == 0)
+        return nullptr;
+    const Guard guard(lock_);
+    Item *item = levels_ ? take_any_level(sought) : nullptr;
+    if (!item)
+        item = take_any_normal(sought);
+    if (item)
+        add(-1);
+    return item;
+}
+
+Item *ReadyQueue::take_any_level(const Sought &sought) {
+    for (int level = levels_->highest(); level > 0; --level) {
+        List &list = levels_->lists[level];
+        for (Item *item = list.head; item; item = item->next) {
+            if (!sought.is(item))
+                continue;
+            list.remove(item);
+            if (!list.head)
+                levels_->clear(level);
+            return item;
+        }
+    }
+    return nullptr;
+}
+
+Item *ReadyQueue::take_any_normal(const Sought &sought) {
+    const auto at = [this](std::uint32_t i) -> Item *& {
+        return ring_[(head_ + i) & (capacity_ - 1)];
+    };
+    for (std::uint32_t i = 0; i < size_; ++i) {
+        Item *const item = at(i);
+        if (!sought.is(item))
+            continue;
+        for (--size_; i < size_; ++i)
+            at(i) = at(i + 1);
+        return item;
+    }
+    return nullptr;
+}
+
 void ReadyQueue::grow() {
     const std::uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
     auto **ring = static_cast<Item **>(std::malloc(capacity * sizeof(Item *)));

@@ -65,6 +65,10 @@ class ReadyQueue {
         return take_locked_if(end, accept);
     }
 
+    // The first of those that are sought: highest priority, then from the front on. The others stay
+    // where they are.
+    Item *take_any(const Sought &sought);
+
     static constexpr int kMostStolen = 32;
     // Move up to `most` (<= kMostStolen) tasks of priority 0 from the back of `victim` to the back
     // of this queue, in the order that they had; returns how many.
@@ -141,6 +145,8 @@ class ReadyQueue {
     void push_level(Item *item, End end) SENNIT_REQUIRES(lock_);
     Item *take_level(End end) SENNIT_REQUIRES(lock_);
     Item *peek_level(End end) SENNIT_REQUIRES(lock_);
+    Item *take_any_level(const Sought &sought) SENNIT_REQUIRES(lock_);
+    Item *take_any_normal(const Sought &sought) SENNIT_REQUIRES(lock_);
 
     SpinLock lock_;
     Atomic<std::uint32_t> count_{0};

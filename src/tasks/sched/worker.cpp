@@ -232,6 +232,37 @@ SENNIT_COLD static void begin_none(Memberships &memberships) {
     memberships.let_help(false);
 }
 
+// On the stack of the current task, which waits, and is not armed.
+SENNIT_COLD void Worker::run_on_top(Slot &where, Item *item) {
+    Slot *const home = slot;
+    Task *const self = task;
+    run(where, item);
+    slot = home;
+    task = self;
+    queue_next(); // the current task may go on for long
+}
+
+// There is no stack: the task that waits runs what it waits for on its own, as far as that is
+// ready. It counts as one that goes on meanwhile. False: there is none, and it is still armed.
+SENNIT_COLD bool Worker::run_accepted(Condition &condition) {
+    Fiber &me = *current();
+    if (condition.bury != Condition::Bury::accepted || !may_bury(me))
+        return false;
+    Item *const item = condition.take_accepted(*this);
+    if (!item)
+        return false;
+    [[maybe_unused]] const bool disarmed = condition.disarm(&me); // for it cannot hold yet
+    SENNIT_ASSERT(disarmed && me.state.step(FiberState::running));
+    const bool is_observed =
+        observed::by(observed::kTrace | observed::kAccounts | observed::kFreeAgents);
+    if (is_observed)
+        client().waits(*this, condition, false);
+    run_on_top(*slot, item);
+    if (is_observed)
+        client().waits(*this, condition, true);
+    return true;
+}
+
 // Wait for make_ready on an armed fiber. As long as there is only idling to do, the loop runs on
 // the waiting fiber's own stack. Whatever may suspend, or outlast the wait, gets another fiber.
 void Worker::park(Condition &condition) {
@@ -260,17 +291,23 @@ void Worker::park(Condition &condition) {
             // and it can still be withdrawn.
             if (may_bury(*this, condition, *where, item) && condition.disarm(me)) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
-                Slot *const home = slot;
-                Task *const self = task;
-                run(*where, item);
-                slot = home;
-                task = self;
+                run_on_top(*where, item);
                 if (condition.done() || !arm(condition, *me))
                     return;
-            } else {
-                push(*where, item);
-                idle();
+                continue;
             }
+            client().put_back(*this, *where, item);
+            if (!run_accepted(condition))
+                idle();
+            else if (condition.done() || !arm(condition, *me))
+                return;
+            continue;
+        }
+        // What it accepts does not come to this worker's queues.
+        if (SENNIT_UNLIKELY(condition.beyond_team) && observed::by(observed::kLocks) &&
+            run_accepted(condition)) {
+            if (condition.done() || !arm(condition, *me))
+                return;
             continue;
         }
         // A poll calls functions of the program, which may wait for a lock themselves. So it does

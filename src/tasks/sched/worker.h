@@ -213,6 +213,8 @@ class alignas(kCacheLine) Worker {
     void schedule();
     void wait_for(Condition &condition);
     void park(Condition &condition);
+    bool run_accepted(Condition &condition);
+    void run_on_top(Slot &where, Item *item);
     void switch_to(Fiber *to);
     Fiber *next_ready();
     Item *find(Slot *&where);

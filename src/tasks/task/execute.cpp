@@ -71,6 +71,17 @@ void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item) {
     execute(worker, slot, *static_cast<Task *>(item), Then::next);
 }
 
+void put_back(sched::Worker &worker, sched::Slot &where, sched::Item *item) {
+    auto &task = *static_cast<Task *>(item);
+    Others *const they = others();
+    const bool offered = they && task.is(Task::kOffered);
+    if (they)
+        they->let_go(task);
+    worker.push(where, item);
+    if (offered) // the worker's thread keeps the team
+        they->need(worker, *where.group);
+}
+
 void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
     sched::Slot *const slot = worker.slot;
     Task *const self = worker.task;

@@ -41,6 +41,9 @@ void release_block(sched::Worker *worker, void *block);
 // From a queue (tasks/sched/client.h): run the body on the current stack. See execute.h, too.
 void run_item(sched::Worker &worker, sched::Slot &slot, sched::Item *item);
 
+// The same where there is no stack for it: back to the queue.
+void put_back(sched::Worker &worker, sched::Slot &where, sched::Item *item);
+
 void observed_end(sched::Worker &worker, Task &task); // the body has returned; see observer.h
 
 // By which the trace knows what the task is: its label, else its function.

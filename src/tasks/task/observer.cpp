@@ -74,6 +74,7 @@ void observed_idle() {
 
 constinit const sched::Client kSchedulerClient = {
     .run = run_item,
+    .put_back = put_back,
     .reconsider = reconsider,
     .switched = observed_switch,
     .waits = observed_wait,

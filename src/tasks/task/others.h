@@ -20,6 +20,12 @@ class Others {
     // A task that may leave the team has joined one of its queues. The team lasts until this
     // returns. `worker`: the caller's, or null.
     virtual void tell(sched::Worker *worker, sched::Group &team) = 0;
+    // There is no stack for one of those, so the team's threads may run none. Where there is a
+    // processor for others is not asked.
+    virtual void need(sched::Worker &worker, sched::Group &team) = 0;
+    // There is no stack for a task that the worker has found. If it is one of theirs, what it is to
+    // run is the team's again.
+    virtual void let_go(Task &task) = 0;
     // The worker's current task runs beyond its team, and waits. Run a ready task that may do so,
     // too, and that `condition` accepts. False: there is none.
     virtual bool help(sched::Worker &worker, sched::Condition &condition) = 0;

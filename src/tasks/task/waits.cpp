@@ -123,6 +123,25 @@ SENNIT_COLD void detail::observed_included_begin(sched::Worker &worker, Task &ta
 
 namespace {
 
+// What the current task waits for, if the worker may run it: beyond its team only what may leave
+// that.
+class Awaited final : public sched::Sought {
+  public:
+    Awaited(const sched::Worker &worker, sched::Condition &condition)
+        : condition_(condition), team_(*worker.task->team),
+          beyond_team_(worker.slot->group != &team_) {}
+    bool is(const sched::Item *item) const override {
+        return (!beyond_team_ || static_cast<const Task *>(item)->is(Task::kOffered)) &&
+               condition_.accepts(item);
+    }
+    sched::Item *take() const { return team_.take_any(*this); }
+
+  private:
+    sched::Condition &condition_;
+    sched::Group &team_;
+    const bool beyond_team_;
+};
+
 class ChildrenCondition final : public sched::Condition {
   public:
     explicit ChildrenCondition(Task &task)
@@ -132,6 +151,9 @@ class ChildrenCondition final : public sched::Condition {
 
     bool accepts(const sched::Item *item) override {
         return static_cast<const Task *>(item)->parent == &task_;
+    }
+    sched::Item *take_accepted(const sched::Worker &worker) override {
+        return Awaited(worker, *this).take();
     }
     bool done() override {
         const std::int64_t elsewhere = task_.pending.load(std::memory_order_acquire) / Task::kChild;
@@ -190,6 +212,9 @@ class GroupCondition final : public sched::Condition {
 
     bool accepts(const sched::Item *item) override {
         return static_cast<const Task *>(item)->taskgroup == &group_;
+    }
+    sched::Item *take_accepted(const sched::Worker &worker) override {
+        return Awaited(worker, *this).take();
     }
     bool done() override { return group_.count.load(std::memory_order_acquire) == 0; }
     bool arm(sched::Fiber *fiber) override {
@@ -275,6 +300,7 @@ void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
 static SENNIT_COLD void help_beyond_team(sched::Worker &worker, sched::Condition &condition) {
     if (worker.slot->group == worker.task->team)
         return;
+    condition.beyond_team = true;
     while (!condition.done() && others()->help(worker, condition))
         ;
 }
