@@ -25,7 +25,7 @@ struct SplitSettings {
 } // namespace detail
 
 // Do regions pay for what few have: threads are split, a trace is recorded, tasks work for
-// accounts?
+// accounts, free agents wait for the end of regions?
 inline bool regions_differ() {
 #if SENNIT_TSAN
     return __atomic_load_n(&detail::g_split.regions_differ, __ATOMIC_RELAXED);

@@ -5,6 +5,7 @@
 #include "base/fence.h"
 #include "openmp/env/affinity.h"
 #include "openmp/env/icv.h"
+#include "openmp/env/split.h"
 #include "openmp/team/region_events.h"
 #include "tasks/sched/processors.h"
 #include "tasks/sched/sharing.h"
@@ -24,10 +25,13 @@ namespace {
 //
 // Invariant: while a team waits, all agents are busy, or there is no room for one more, or somebody
 // is about to call next_for(). For who puts it there does so, and calls next_for(); an agent counts
-// itself out, and looks whether a team waits. Both are seq_cst: one of them sees the other.
+// itself out, and looks whether a team waits. Both are seq_cst: one of them sees the other. A
+// region that ends makes room, and looks, too. It wakes an idle agent, as does a thread that is no
+// worker and has put a team there: that agent calls next_for(), and does not fall asleep while
+// is_called().
 class FreeAgents {
   public:
-    ServingTeam team;
+    ServingTeam team{true};
 
     // Only as many tasks as there are agents: the others wait in the queues of the team's threads.
     bool take_one(const Team &agents) {
@@ -69,16 +73,25 @@ class FreeAgents {
             return;
         const Guard guard(lock_);
         const AwaitsAgent before = waiting.awaits_agent.load(std::memory_order_relaxed);
-        if (before < how)
-            waiting.awaits_agent.store(how, std::memory_order_relaxed);
-        if (before != AwaitsAgent::no)
+        if (before >= how)
             return;
-        waiting.next_awaiting = first_;
-        std::atomic_thread_fence(std::memory_order_release); // fork() may come in between
-        first_ = &waiting;
-        awaited_.fetch_add(1, std::memory_order_seq_cst);
+        waiting.awaits_agent.store(how, std::memory_order_relaxed);
+        if (before == AwaitsAgent::no) {
+            waiting.next_awaiting = first_;
+            std::atomic_thread_fence(std::memory_order_release); // fork() may come in between
+            first_ = &waiting;
+            awaited_.fetch_add(1, std::memory_order_seq_cst);
+        }
+        if (how == AwaitsAgent::surely)
+            awaited_surely_.fetch_add(1, std::memory_order_seq_cst);
+        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with that in has_room_for()
     }
     bool anybody_waits() const { return awaited_.load(std::memory_order_seq_cst) != 0; }
+    // Would next_for() find a team now?
+    bool is_called(const Team &agents) const {
+        return anybody_waits() && !all_busy(agents) &&
+               (awaited_surely_.load(std::memory_order_seq_cst) != 0 || room_for_one());
+    }
     // The team that has waited longest of those that an agent may come for, as its visitor: one is
     // counted. Null: there is none, or no agent.
     Team *next_for(const Team &agents) {
@@ -99,12 +112,17 @@ class FreeAgents {
     // meanwhile, and who would put it there is a visitor.
     bool is_left(Team &ended) {
         const Guard guard(lock_);
-        for (Team **at = &first_; *at; at = &(*at)->next_awaiting)
-            if (*at == &ended) {
-                unlist(at);
-                break;
-            }
+        forget(ended);
         return ended.visitors.load(std::memory_order_acquire) == 0;
+    }
+    // A region has ended. Either we see who is listed, or who lists one sees the processor.
+    bool has_room_for(Team &ended, const Team &agents) {
+        if (ended.awaits_agent.load(std::memory_order_relaxed) != AwaitsAgent::no) {
+            const Guard guard(lock_);
+            forget(ended);
+        }
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return is_called(agents);
     }
 
     void after_fork_in_child() {
@@ -115,18 +133,27 @@ class FreeAgents {
         while (first_)
             unlist(&first_);
         awaited_.store(0, std::memory_order_relaxed);
+        awaited_surely_.store(0, std::memory_order_relaxed);
     }
 
   private:
+    void forget(const Team &ended) SENNIT_REQUIRES(lock_) {
+        for (Team **at = &first_; *at; at = &(*at)->next_awaiting)
+            if (*at == &ended)
+                return unlist(at);
+    }
     void unlist(Team **at) SENNIT_REQUIRES(lock_) {
         Team &taken = **at;
         *at = taken.next_awaiting;
+        if (taken.awaits_agent.load(std::memory_order_relaxed) == AwaitsAgent::surely)
+            awaited_surely_.fetch_sub(1, std::memory_order_relaxed);
         taken.awaits_agent.store(AwaitsAgent::no, std::memory_order_relaxed);
         awaited_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    std::atomic<int> busy_{0}; // agents that run tasks, or have been given one
-    std::atomic<int> awaited_{0};
+    std::atomic<int> busy_{0};           // agents that run tasks, or have been given one
+    std::atomic<int> awaited_{0};        // teams of the list
+    std::atomic<int> awaited_surely_{0}; // of them, for which an agent comes in any case
     SpinLock lock_;
     Team *
         first_ SENNIT_GUARDED_BY(lock_) = nullptr; // teams that wait, the last one that came first
@@ -202,12 +229,14 @@ bool is_asked() {
     return config().threadset == Threadset::team;
 }
 
-// The team has tasks that nobody comes for. Without a worker: the next agent that becomes free
-// looks.
+// The team has tasks that nobody comes for. A thread that is no worker has no memory for a carrier:
+// an agent that is idle makes its own, in answer_calls().
 void call_agent(sched::Worker *worker, Team &team) {
     g_agents.await(team, is_asked() ? AwaitsAgent::surely : AwaitsAgent::with_room);
     if (worker)
-        send_to_awaiting(*worker);
+        return send_to_awaiting(*worker);
+    if (Team *const agents = g_agents.team.now(); agents && g_agents.is_called(*agents))
+        sched::announce_work(*agents);
 }
 // It has more of them than the agent that is here runs.
 void call_for_more(sched::Worker &worker, Team &team) {
@@ -352,8 +381,24 @@ bool have_free_agents() {
     const long asked = config().free_agents;
     if (!g_agents.team.now_or_make(asked < 0 ? sched::processors() : static_cast<int>(asked)))
         return false;
+    let_regions_differ();
     task::let_others_run(g_others);
     return true;
+}
+
+void call_agents_after(Team &ended) {
+    Team *const agents = g_agents.team.now();
+    if (agents && g_agents.has_room_for(ended, *agents))
+        sched::announce_work(*agents);
+}
+
+bool are_agents_called() {
+    const Team *const agents = g_agents.team.now();
+    return agents && g_agents.is_called(*agents);
+}
+
+void answer_calls() {
+    send_to_awaiting(*sched::Worker::self());
 }
 
 void offer_all_tasks() {
@@ -372,7 +417,7 @@ bool is_left_by_agents(Team &team) {
 
 namespace {
 
-constinit ServingTeam g_commons;
+constinit ServingTeam g_commons{false};
 
 void commons_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
@@ -400,7 +445,7 @@ void commons_thread(void *argument) {
 }
 
 // Null: there are no threads for it.
-Team *make_serving_team(int size) {
+Team *make_serving_team(int size, bool of_agents) {
     if (size < 1)
         return nullptr;
     Team *team = make_team(size);
@@ -408,6 +453,7 @@ Team *make_serving_team(int size) {
     team->contention = &team->own_contention;
     team->note_tasks();
     team->kind = Team::Kind::initial;
+    team->of_agents = of_agents;
     Task &parent = team->member(0).implicit;
     parent.flags = Task::kInitial;
     parent.icvs = team->icvs;
@@ -432,7 +478,7 @@ Team *ServingTeam::now_or_make(int size) {
     const Guard guard(making_);
     Team *team = team_.load(std::memory_order_relaxed);
     if (!team) {
-        team = make_serving_team(size);
+        team = make_serving_team(size, of_agents_);
         team_.store(team, std::memory_order_release);
     }
     return team;

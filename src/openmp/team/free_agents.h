@@ -11,7 +11,9 @@
 // A task that finds all agents busy waits in the queue of its creator, as any task does, and its
 // team in a list. An agent that has run a task goes on with such tasks of the same team, as long as
 // there are processors, or as long as it has a core of the node (tasks/sched/sharing.h). When it
-// leaves, or its task waits, it sees to it that one comes for a team of the list.
+// leaves, or its task waits, it sees to it that one comes for a team of the list. When a region
+// ends there may be a processor for one more; and a thread that is no worker cannot make a carrier.
+// Then an idle agent is woken, which looks at the list itself.
 #pragma once
 
 #include "base/spin.h"
@@ -33,6 +35,11 @@ bool have_free_agents();
 void free_agents_after_fork_in_child();
 // No agent or other guest is at work for the team, nor will one come: it has ended.
 bool is_left_by_agents(Team &team);
+// The region has ended, and with it the tasks of its team: idle agents come for other teams.
+void call_agents_after(Team &ended);
+// Of the agents' team, in Group::settle(). Is there a team that an idle agent may come for?
+bool are_agents_called();
+void answer_calls();
 // SENNIT_THREADSET=pool: every task is for them, too.
 void offer_all_tasks();
 
@@ -42,6 +49,7 @@ void offer_all_tasks();
 // A team like that. The first thread that needs it makes it; it lasts as long as the process.
 class ServingTeam {
   public:
+    explicit constexpr ServingTeam(bool of_agents) : of_agents_(of_agents) {}
     // Null: it was not needed yet.
     Team *now() const { return team_.load(std::memory_order_acquire); }
     // Its threads serve its queue; they are `size`, or fewer. Null: there are no threads for it.
@@ -50,6 +58,7 @@ class ServingTeam {
     void after_fork_in_child();
 
   private:
+    const bool of_agents_;
     std::atomic<Team *> team_{nullptr};
     SpinLock making_; // two threads would make two teams
 };

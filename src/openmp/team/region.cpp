@@ -47,7 +47,7 @@ int active_threads() {
 namespace {
 
 // What only some regions need and pay for: a tool is attached; threads may outnumber workers, a
-// trace is recorded, or tasks work for accounts.
+// trace is recorded, tasks work for accounts, or free agents wait for processors.
 enum Extras : unsigned { kNone = 0, kTool = 1, kVirtual = 2 };
 
 unsigned extras() {
@@ -181,6 +181,8 @@ template <unsigned kExtras>
     leave_region(*team.encountering);
     if (workers > 1)
         end_active(workers - 1);
+    if (kExtras == kVirtual && observed::by(observed::kFreeAgents))
+        call_agents_after(team);
     if (is_virtual)
         team.threads->end();
     if (kExtras == kVirtual && SENNIT_UNLIKELY(team.values.load(std::memory_order_relaxed)))
@@ -226,7 +228,8 @@ static SENNIT_COLD void run_with_extras(sched::Worker &worker, int size, Body bo
 // A region of one thread has nothing of threads that are split.
 static SENNIT_NOINLINE void run_where_regions_differ(sched::Worker &worker, int size, Body body,
                                                      void *data, Team::Kind kind) {
-    if (size != 1 || ompt::on() || observed::by(observed::kTrace | observed::kAccounts))
+    if (size != 1 || ompt::on() ||
+        observed::by(observed::kTrace | observed::kAccounts | observed::kFreeAgents))
         return run_with_extras(worker, size, body, data, kind);
     Team &team = start_region<kNone>(worker, 1, body, data, kind);
     team.outermost = outermost_of(team);

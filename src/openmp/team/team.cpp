@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/message.h"
+#include "openmp/team/free_agents.h"
 #include "tasks/sched/processors.h"
 
 #include <algorithm>
@@ -172,12 +173,18 @@ void drop_team(Team *team) {
     std::free(team);
 }
 
-bool Team::can_settle() const {
-    const std::int64_t all = arrived.load(std::memory_order_acquire);
+// All threads, and all tasks have finished.
+static bool has_all_arrived(const Team &team) {
+    const std::int64_t all = team.arrived.load(std::memory_order_acquire);
     // Read afterwards, for a thread that cancels does so before it arrives at the join.
     const std::int64_t counted =
-        cancelled.load(std::memory_order_relaxed) ? all / kJoin : all % kJoin;
-    return counted == size && (!has_tasks.load(std::memory_order_acquire) || quiescent());
+        team.cancelled.load(std::memory_order_relaxed) ? all / Team::kJoin : all % Team::kJoin;
+    return counted == team.size &&
+           (!team.has_tasks.load(std::memory_order_acquire) || team.quiescent());
+}
+
+bool Team::can_settle() const {
+    return has_all_arrived(*this) || (of_agents && are_agents_called());
 }
 
 // Only a thread of the team (or a worker with a slot in it) comes here. So nobody can be late
@@ -186,8 +193,11 @@ void Team::settle() {
     std::int64_t all = arrived.load(std::memory_order_relaxed);
     const bool at_join = cancelled.load(std::memory_order_relaxed);
     if ((at_join ? all / kJoin : all % kJoin) != size ||
-        !arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
+        !arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel)) {
+        if (of_agents) // at no barrier
+            answer_calls();
         return;
+    }
     // All threads read their lines.
     forget_tasks();
     if (share_cancelled.load(std::memory_order_relaxed))
@@ -201,7 +211,7 @@ void arrive(Team &team, std::int64_t at_join, int threads) {
     const auto all = static_cast<std::uint32_t>(team.size);
     if ((static_cast<std::uint32_t>(arrived) == all ||
          team.cancelled.load(std::memory_order_relaxed)) &&
-        team.can_settle())
+        has_all_arrived(team))
         team.settle();
 }
 

@@ -214,6 +214,7 @@ struct Team final : sched::Group {
     int workers = 0;                // kernel threads: `size`, or less in a virtual team
     int asked = 0;                  // team_key() of the request, also if there were fewer threads
     bool in_use = false;
+    bool of_agents = false;      // that of the free agents
     std::uint32_t inherited = 0; // Task::kHandsOn, if the encountering task has it
     enum class Kind : std::uint8_t {
         region,

@@ -71,7 +71,8 @@ struct Group {
     }
 
     // Called by a worker of the group that has nothing to do: if all tasks have finished, release
-    // who waits for that. can_settle() asks, cheaply, whether settle() would do something.
+    // who waits for that. can_settle() asks, cheaply, whether settle() would do something. (Free
+    // agents see here whether they are called, openmp/team/free_agents.h.)
     virtual void settle() {}
     virtual bool can_settle() const { return false; }
 
