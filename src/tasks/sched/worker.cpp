@@ -207,6 +207,13 @@ static bool arm(Condition &condition, Fiber &me) {
     return false;
 }
 
+// Must the task end before the condition holds, for which a fiber with the slot `its` waits?
+static bool waits_for(Condition &condition, const Slot &its, const Slot &where, const Item *item) {
+    if (condition.bury == Condition::Bury::own_group)
+        return where.group == its.group;
+    return condition.bury == Condition::Bury::accepted && condition.accepts(item);
+}
+
 // May the task run on top of the current fiber, which waits? It might want a lock that a task on
 // the fiber holds. If locks were not yet counted when that one took it, nobody knows. But what must
 // end before the condition holds waits for such a lock in vain wherever it runs.
@@ -217,9 +224,32 @@ SENNIT_COLD static bool may_bury(const Worker &worker, Condition &condition, con
         return false;
     if (current.locks_known && current.locks == 0)
         return true;
-    if (condition.bury == Condition::Bury::own_group)
-        return where.group == worker.slot->group;
-    return condition.bury == Condition::Bury::accepted && condition.accepts(item);
+    return waits_for(condition, *worker.slot, where, item);
+}
+
+// Another fiber of the worker, in park(), that waits for this task; null: none. It is armed no
+// more. If nobody has a stack, the task can run on top of that fiber alone. Others are not buried:
+// what they wait for may come before the task ends.
+//
+// Called where no fiber is ready: those that are neither current nor in the cache are armed, each
+// for the Condition that it waits for last. Or another thread has woken one meanwhile, and its
+// disarm() fails. Where tasks roam, others may take such a fiber.
+SENNIT_COLD static Fiber *find_bearer(Worker &worker, const Slot &where, const Item *item) {
+    Fiber *found = nullptr;
+    if (observed::by(observed::kRoaming))
+        return found;
+    worker.fibers.each([&](Fiber &fiber) {
+        const Wait *const wait = fiber.waits.load(std::memory_order_relaxed);
+        if (found || &fiber == worker.current() || !fiber.slot || !wait)
+            return;
+        auto &condition = static_cast<Condition &>(const_cast<Wait &>(*wait));
+        const auto left = reinterpret_cast<std::uintptr_t>(fiber.context.pointer) -
+                          reinterpret_cast<std::uintptr_t>(fiber.context.stack_low);
+        if (condition.may_be_buried && left > fiber.context.stack_size / 4 &&
+            waits_for(condition, *fiber.slot, where, item) && condition.disarm(&fiber))
+            found = &fiber;
+    });
+    return found;
 }
 
 // There is no stack to begin a thread on. It cannot begin on top of the fiber that waits: each of
@@ -269,30 +299,48 @@ void Worker::park(Condition &condition) {
     Fiber *me = current();
     if (!arm(condition, *me))
         return;
+    // On the disarmed fiber. Is the wait over after the task?
+    const auto bury = [&](Slot &where, Item *item) {
+        run_on_top(where, item);
+        return condition.done() || !arm(condition, *me);
+    };
+    // Back when somebody popped us, or gave us a task to bear. Is the wait over?
+    const auto leave_for = [&](Fiber *other) {
+        switch_to(other);
+        Item *const item = std::exchange(handoff_.item, nullptr);
+        return SENNIT_LIKELY(!item) || bury(*handoff_.slot, item);
+    };
     for (;;) {
         if (Fiber *fiber = next_ready()) {
-            if (fiber != me) {
-                switch_to(fiber); // returns when somebody popped us
-            } else {
+            if (fiber == me) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
                 note_busy();
+                return;
             }
-            return;
+            if (leave_for(fiber))
+                return;
+            continue;
         }
         Slot *where = nullptr;
         if (Item *item = find(where)) {
             Fiber *fresh = fibers.take();
             if (SENNIT_LIKELY(fresh != nullptr)) {
                 handoff_.give(*where, item, where->control);
-                switch_to(fresh);
-                return;
+                if (leave_for(fresh))
+                    return;
+                continue;
             }
             // There is no memory for a stack. Rather than stop, bury this fiber, if that is safe,
-            // and it can still be withdrawn.
+            // and it can still be withdrawn. Or the one that waits for the task.
             if (may_bury(*this, condition, *where, item) && condition.disarm(me)) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
-                run_on_top(*where, item);
-                if (condition.done() || !arm(condition, *me))
+                if (bury(*where, item))
+                    return;
+                continue;
+            }
+            if (Fiber *const bearer = find_bearer(*this, *where, item)) {
+                handoff_.give(*where, item, where->control);
+                if (leave_for(bearer))
                     return;
                 continue;
             }
@@ -315,8 +363,11 @@ void Worker::park(Condition &condition) {
         // waits for the other threads of its team.
         const bool begins = memberships_.unbegun() != nullptr;
         if (poll::pending() || begins)
-            if (Fiber *fresh = fibers.take())
-                return switch_to(fresh); // returns when somebody popped us
+            if (Fiber *fresh = fibers.take()) {
+                if (leave_for(fresh))
+                    return;
+                continue;
+            }
         if (SENNIT_UNLIKELY(begins) && !poll::pending())
             begin_none(memberships_);
         idle();
