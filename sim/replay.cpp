@@ -372,6 +372,7 @@ class Replay::Reader {
     TaskSpec call_at(const Stop &stop, TaskSpec spec) const {
         const trace::Message &message = job_.messages[stop.call->message];
         spec.kind = stop.call->direction == trace::kSend ? Kind::send : Kind::receive;
+        spec.duration = 0;
         spec.part = stop.part;
         spec.message = stop.call->message;
         spec.bytes = job_.processes[message.from].calls[message.send].bytes;

@@ -365,6 +365,53 @@ TEST_F(ChangedReplays, EqualRanksHaveTheMeanWork) {
     EXPECT_LT(after.time, before.time);
 }
 
+// Tasks of rank 0 compute for 300 us and then send, those of rank 1 receive and then compute for
+// 100 us.
+trace::Job calls_in_tasks() {
+    constexpr std::uint32_t kTasks = 10;
+    constexpr trace::Ns kBegin = 1'000'000;
+    trace::Job job{};
+    for (const int rank : {0, 1}) {
+        trace::Process &process = job.processes.emplace_back();
+        process.rank = rank;
+        process.file.header.ranks = 2;
+        process.tasks.resize(kTasks + 1);
+        process.threads.push_back({0, {}, 0, 10 * kBegin, {}});
+        for (std::uint32_t t = 1; t <= kTasks; ++t) {
+            trace::Task &task = process.tasks[t];
+            task.created = task.ready = task.order = t;
+            task.running = rank == 0 ? 300'000 : 100'000;
+            task.started = kBegin + 300'000 * t;
+            task.ended = task.completed = task.started + task.running;
+            trace::Call call{};
+            call.begin = call.end = rank == 0 ? task.ended : task.started;
+            call.task = t;
+            call.direction = rank == 0 ? trace::kSend : trace::kReceive;
+            call.peer = 1 - rank;
+            call.ran_before = rank == 0 ? task.running : 0;
+            call.wait = trace::kNone;
+            call.message = t - 1;
+            process.calls.push_back(call);
+        }
+    }
+    for (std::uint32_t i = 0; i < kTasks; ++i)
+        job.messages.push_back({0, i, 1, i});
+    return job;
+}
+
+TEST_F(ChangedReplays, EqualRanksHaveTheMeanOfWhatTheyCompute) {
+    setting.machine.ranks = 2;
+    setting.machine.threads = 1;
+    Replay replay(calls_in_tasks());
+    const Result before = run(replay);
+    ASSERT_NEAR(before.busiest_rank, 1.5 * before.mean_work, 0.01 * before.mean_work);
+    EXPECT_EQ(before.messages, 10u);
+    EXPECT_EQ(replay.make_ranks_equal(), 2u);
+    const Result after = run(replay);
+    EXPECT_NEAR(after.mean_work, before.mean_work, 0.01 * before.mean_work);
+    EXPECT_NEAR(after.busiest_rank, after.mean_work, 0.01 * after.mean_work);
+}
+
 TEST_F(ChangedReplays, KnowTheNetworkOfTheirRun) {
     const Replay replay = record();
     EXPECT_EQ(replay.policy(), "fifo");
