@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """bench/advise.py tells whether advice was in the order that was measured, and starts each run with what its change says."""
+import pathlib
+
 import advise
 
 
@@ -26,6 +28,15 @@ def test_only_what_a_run_has_is_changed():
         assert f"policy {case.policy}" in changes # left out where it is the run's: it is no advice then
         assert ("a second buffer where tasks receive" in changes) == ("--buffers" in case.words), case
         assert ("policy sa" in changes) == (case.program in ("cholesky", "wavefront")), case
+
+
+def test_rows_of_an_earlier_page_stay():
+    page = pathlib.Path(__file__).parent.parent / "docs/results/advise.json"
+    rows = advise.kept(page)
+    assert set(rows) == {advise.name_of(case) for case in advise.CASES}, set(rows)
+    assert advise.kept(None) == {}
+    own = [["policy fa", "+5.0%", "-1.5%", "", "likely"], ["--virtual", "", "+2.0%", "", "left out"], ["the replay", "+1.0%", "", "", ""]]
+    assert advise.predicted_rows(own) == [{"predicted": 0.05, "measured": -0.015}]
 
 
 for name, test in list(globals().items()):
