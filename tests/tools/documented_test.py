@@ -42,7 +42,7 @@ UNTRIED = {
     "sennit bench ": "minutes to hours",
     "bench/": "minutes to hours; tests bench.* run them in a small size",
     "srun ": "needs Slurm; tools.slurm has a cluster of its own",
-    "-hosts a,b": "needs two machines; mpi.two_hosts.* makes them of name spaces",
+    "-hosts a,b": "needs two machines; tools.hosts.* makes them of name spaces",
     "--network simgrid": "SimGrid may be missing; sim.command",
     "sennit doctor --pid": "needs a program that hangs; tools.gdb",
     "sennit doctor --gdb": "the same",
