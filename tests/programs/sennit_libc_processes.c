@@ -2,13 +2,14 @@
  * build: if="not tsan" # tasks wait in TSan's own functions
  * test:
  * docs/user/openmp.md, "Blocking calls of libc": tasks that wait for a child which another task
- * lets end, for a lock on a file that another task gives back, and tasks in children of fork() and
- * vfork(). */
+ * lets end, for a lock on a file that another task gives back, for a signal that another task
+ * sends, and tasks in children of fork() and vfork(). */
 #define _GNU_SOURCE
 #include "libc_calls.h"
 #include "sennit_door.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
@@ -116,6 +117,55 @@ static void file_locks(void) {
     close(locks[1]);
 }
 
+/* Signals that every thread blocks. */
+static sigset_t awaited;
+static pthread_t waiter;
+static volatile int is_known;
+static void by_sigwait(void) {
+    int got = 0;
+    waiter = pthread_self();
+    is_known = 1;
+    CHECK_EQ(sigwait(&awaited, &got), 0);
+    CHECK_EQ(got, SIGUSR2);
+}
+static void by_sigwaitinfo(void) {
+    siginfo_t info;
+    CHECK_EQ(sigwaitinfo(&awaited, &info), SIGUSR2);
+    CHECK_EQ(info.si_pid, getpid());
+}
+static void by_sigtimedwait(void) {
+    const struct timespec long_time = {60, 0};
+    CHECK_EQ(sigtimedwait(&awaited, NULL, &long_time), SIGUSR2);
+}
+static void in_vain(void) {
+    const struct timespec moment = {0, 3000000};
+    errno = 0;
+    CHECK_EQ(sigtimedwait(&awaited, NULL, &moment), -1);
+    CHECK_EQ(errno, EAGAIN);
+}
+static void send_to_process(void) {
+    CHECK_EQ(kill(getpid(), SIGUSR2), 0);
+}
+static void send_to_thread(void) {
+    while (!is_known)
+        usleep(100);
+    CHECK_EQ(pthread_kill(waiter, SIGUSR2), 0);
+}
+static void block_signals(void) {
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGUSR1);
+    sigaddset(&awaited, SIGUSR2);
+    CHECK_EQ(pthread_sigmask(SIG_BLOCK, &awaited, NULL), 0);
+}
+static void signals(void) {
+    one_after_the_other(by_sigwait, send_to_process);
+    one_after_the_other(by_sigwaitinfo, send_to_process);
+    one_after_the_other(by_sigtimedwait, send_to_process);
+    one_after_the_other(in_vain, in_vain);
+    is_known = 0;
+    one_after_the_other(by_sigwait, send_to_thread);
+}
+
 /* The child of fork() has the calling thread's tasks, and waits anew. */
 static void fork_in_task(void) {
     volatile int status = -1;
@@ -172,8 +222,10 @@ static void vfork_in_task(void) {
 }
 
 int main(void) {
+    block_signals(); /* before there are other threads */
     children();
     file_locks();
+    signals();
     fork_in_task();
     vfork_in_task();
     puts("ok");

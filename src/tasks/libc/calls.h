@@ -8,6 +8,7 @@
 #pragma once
 
 #include <aio.h>
+#include <csignal>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -222,6 +223,15 @@ int semtimedop(int set, sembuf *operations, std::size_t count, const timespec *t
 inline int semop(int set, sembuf *operations, std::size_t count, const void *caller) {
     return libc::semtimedop(set, operations, count, nullptr, caller);
 }
+
+// ---- signals.cpp
+int sigtimedwait(const sigset_t *signals, siginfo_t *info, const timespec *time,
+                 const void *caller);
+inline int sigwaitinfo(const sigset_t *signals, siginfo_t *info, const void *caller) {
+    return libc::sigtimedwait(signals, info, nullptr, caller);
+}
+// Returns an error number.
+int sigwait(const sigset_t *signals, int *signal, const void *caller);
 
 // ---- names.cpp
 int getaddrinfo(const char *host, const char *service, const addrinfo *hints, addrinfo **result,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <aio.h>
+#include <csignal>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
@@ -95,6 +96,7 @@ namespace sennit::pthread {
     X(pid_t, waitpid, (pid_t a, int *b, int c), (a, b, c))                                         \
     X(pid_t, wait4, (pid_t a, int *b, int c, rusage *d), (a, b, c, d))                             \
     X(int, waitid, (idtype_t a, id_t b, siginfo_t * c, int d), (a, b, c, d))                       \
+    X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const timespec *c), (a, b, c))          \
     X(int, flock, (int a, int b), (a, b))                                                          \
     X(int, pclose, (FILE * a), (a))                                                                \
     X(int, getaddrinfo, (const char *a, const char *b, const addrinfo *c, addrinfo **d),           \
@@ -142,6 +144,8 @@ namespace sennit::pthread {
     X(int, recvmmsg, (int a, mmsghdr *b, unsigned c, int d, timespec *e), (a, b, c, d, e))         \
     X(int, sendmmsg, (int a, mmsghdr *b, unsigned c, int d), (a, b, c, d))                         \
     X(pid_t, wait3, (int *a, int b, rusage *c), (a, b, c))                                         \
+    X(int, sigwait, (const sigset_t *a, int *b), (a, b))                                           \
+    X(int, sigwaitinfo, (const sigset_t *a, siginfo_t *b), (a, b))                                 \
     X(int, lockf, (int a, int b, off_t c), (a, b, c))                                              \
     X(int, lockf64, (int a, int b, off_t c), (a, b, c))                                            \
     X(ssize_t, msgrcv, (int a, void *b, std::size_t c, long d, int e), (a, b, c, d, e))            \

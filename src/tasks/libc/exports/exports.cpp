@@ -123,6 +123,10 @@ INTERPOSE(pid_t, wait4, (pid_t child, int *status, int options, rusage *usage), 
           options, usage)
 INTERPOSE(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), type, id, info,
           options)
+INTERPOSE(int, sigwait, (const sigset_t *signals, int *signal), signals, signal)
+INTERPOSE(int, sigwaitinfo, (const sigset_t *signals, siginfo_t *info), signals, info)
+INTERPOSE(int, sigtimedwait, (const sigset_t *signals, siginfo_t *info, const timespec *time),
+          signals, info, time)
 INTERPOSE(int, flock, (int file, int operation), file, operation)
 // The argument is there only for some commands, and an int or a pointer.
 INTERPOSE_64(int, fcntl, (int file, int command, void *argument), file, command, argument)
