@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * build: if="not sanitized"
  * test: OMP_STACKSIZE=8M
- * run: omp.{program}.pool.{compiler}.t{threads} threads=1|2 OMP_STACKSIZE=8M
- *     SENNIT_THREADSET=pool SENNIT_FREE_AGENTS=2
  * A process that has no address space left for the stacks of tasks that wait runs them on top of
  * each other, leaves room for the memory of tasks and for the program, and ends right
- * (OMP_STACKSIZE=8M makes few of them fit: two take a third of what is left). So it is with tasks
- * that free agents run, too: who waits there runs what it waits for on its own stack.
+ * (OMP_STACKSIZE=8M makes few of them fit: two take a third of what is left).
  */
 #include "limited_memory.h"
 #include <sys/mman.h>
