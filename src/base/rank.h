@@ -56,6 +56,10 @@ inline int ranks_of_environment() {
     return first_number({"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"});
 }
 
+// Where launchers say what they call the job; several may be set. Hydra sets none of them.
+inline constexpr const char *kJobVariables[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
+                                                "FLUX_JOB_ID", "PALS_APID"};
+
 // Is this process a virtual rank (src/ranks/loader): one of several programs in one address space?
 // The loader says so in the auxiliary vector, which no child of the rank inherits.
 

@@ -98,6 +98,21 @@ def otf2(sennit, trace, tasks, messages):
         assert f'"{words}"' in defined, (words, defined)
 
 
+def ranks_of_other_jobs(sennit):
+    """A rank that is missing is said; ranks of two jobs in one folder are refused."""
+    os.mkdir("part")
+    shutil.copy("fa/rank-0.sennit", "part")
+    out, said = run(sennit, "report", "part")
+    assert said == "sennit: part: 1 of 2 ranks left no trace here (1): what is said is about the others\n", said
+    assert "\n  rank 0 " in out and "\n  rank 1 " not in out, out
+    _, said = run(sennit, "advise", "part", code=2)
+    assert said.count("\n") == 1 and "part: 1 of 2 ranks left no trace here (1): advice is" in said, said
+    shutil.copy("by/rank-1.sennit", "part")
+    for command in ("report", "advise"):
+        _, said = run(sennit, command, "part", code=2)
+        assert said.count("\n") == 1 and "part: ranks of two jobs: rank-0.sennit is of '" in said, said
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sennit", required=True)
@@ -167,6 +182,7 @@ def main():
         # What cannot be read is one line.
         _, said = run(sennit, "report", "nowhere", code=2)
         assert said.startswith("sennit: ") and said.count("\n") == 1, said
+        ranks_of_other_jobs(sennit)
         with open("fa/rank-1.sennit", "r+b") as file:
             file.write(b"nonsense")
         _, said = run(sennit, "report", "fa", code=2)

@@ -5,6 +5,7 @@
 Usage: advise_test.py SENNIT"""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,8 +72,11 @@ def test_bad_input_is_refused_in_a_line(folder):
     os.mkdir(f"{folder}/empty")
     with open(f"{folder}/empty/rank-0.sennit", "wb") as file:
         file.write(b"SENNITxx" + bytes(5000))
+    shutil.copytree(f"{folder}/trace", f"{folder}/part")
+    os.remove(f"{folder}/part/rank-2.sennit")
     for words, reason in ((["advise"], "folder"), (["advise", f"{folder}/none"], "none"),
                           (["advise", f"{folder}/empty"], "rank-0.sennit"),
+                          (["advise", f"{folder}/part"], "1 of 4 ranks left no trace here (2)"),
                           (["advise", f"{folder}/trace", "--ranks", "7"], "the trace has 4 ranks"),
                           (["advise", f"{folder}/trace", "--threads", "0"], "threads"),
                           (["advise", f"{folder}/trace", "--what"], "--what")):

@@ -296,8 +296,76 @@ TEST_F(TraceReader, FilesOfALargerJobBeforeAreLeftOut) {
     fresh.write(folder_);
     const TraceFolder folder = read_folder(folder_);
     EXPECT_EQ(folder.files.size(), 1u);
-    ASSERT_EQ(folder.notes.size(), 1u);
-    EXPECT_NE(folder.notes[0].find("rank-3.sennit: of another run"), std::string::npos);
+    EXPECT_EQ(folder.missing, 0);
+    const std::vector<std::string> notes = folder.notes.lines();
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_NE(notes[0].find("rank-3.sennit: of another run"), std::string::npos);
+}
+
+TEST_F(TraceReader, RanksOfTwoJobsAreToldApart) {
+    const auto write = [&](int rank, int ranks, const char *job, const char *program,
+                           Ns begin = 1000) {
+        MadeTrace trace(rank, ranks);
+        trace.add_chunk(0, 0);
+        std::strcpy(trace.header().job, job);
+        std::strcpy(trace.header().program, program);
+        trace.header().begin = {static_cast<std::uint64_t>(begin), begin};
+        trace.header().end = {static_cast<std::uint64_t>(begin) + 1000, begin + 1000};
+        trace.header().realtime_ns = begin;
+        trace.write(folder_);
+    };
+    const auto said = [&]() -> std::string {
+        try {
+            return read_folder(folder_).notes.lines().empty() ? "" : "a note";
+        } catch (const TraceError &error) {
+            return error.what();
+        }
+    };
+    write(0, 2, "first", "heat");
+    write(1, 2, "first", "ocean", 2500); // a job may have several programs
+    EXPECT_EQ(said(), "");
+    write(1, 2, "second", "ocean", 2500);
+    EXPECT_NE(said().find("ranks of two jobs: rank-0.sennit is of 'heat' with 2 ranks, "
+                          "rank-1.sennit is of 'ocean' with 2 ranks of a later run"),
+              std::string::npos)
+        << said();
+    write(0, 2, "", "heat"); // nobody has said what the job is called
+    write(1, 2, "", "heat", 1500);
+    EXPECT_EQ(said(), "");
+    write(1, 2, "", "heat", 2500);
+    EXPECT_NE(said().find("ranks of two jobs"), std::string::npos) << said();
+    write(1, 3, "", "heat");
+    EXPECT_NE(said().find("ranks of two jobs"), std::string::npos) << said();
+}
+
+TEST_F(TraceReader, RanksThatAreMissingAreSaid) {
+    for (const int rank : {0, 2}) {
+        MadeTrace trace(rank, 4);
+        trace.add_chunk(0, 0);
+        trace.header().flags = 0;
+        trace.header().chunks = static_cast<std::uint32_t>(5 + rank);
+        trace.write(folder_);
+    }
+    const Job job = read_job(folder_);
+    EXPECT_EQ(job.processes.size(), 2u);
+    EXPECT_EQ(job.missing, "2 of 4 ranks left no trace here (1, 3)");
+    // The same of several files is one line.
+    ASSERT_EQ(job.notes.size(), 3u);
+    EXPECT_NE(job.notes[0].find(job.missing), std::string::npos);
+    EXPECT_NE(job.notes[1].find("2 files, such as rank-0.sennit: the file is cut: 4 of 5 chunks"),
+              std::string::npos)
+        << job.notes[1];
+    EXPECT_NE(job.notes[2].find("2 files, such as rank-0.sennit: the process did not end"),
+              std::string::npos)
+        << job.notes[2];
+}
+
+TEST_F(TraceReader, AHeaderMayClaimAnyNumberOfRanks) {
+    MadeTrace trace(0, INT32_MAX);
+    trace.add_chunk(0, 0);
+    trace.write(folder_);
+    EXPECT_EQ(read_job(folder_).missing,
+              "2147483646 of 2147483647 ranks left no trace here (1, 2, 3, 4, 5, 6, 7, 8, ...)");
 }
 
 TEST_F(TraceReader, ObjectsAndTheCallsThatBalanceThem) {

@@ -115,7 +115,7 @@ int run_report(const ReportSpec &spec) {
     }
     for (const Titled &run : runs)
         for (const std::string &note : run.job.notes)
-            fmt::print(stderr, "sennit: {}/{}\n", run.title, note);
+            fmt::print(stderr, "sennit: {}: {}\n", run.title, note);
     if (spec.check)
         return 0;
     for (Titled &run : runs)

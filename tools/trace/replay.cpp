@@ -581,9 +581,26 @@ Process build_process(TraceFile file) {
     return process;
 }
 
+namespace {
+
+std::string text_of_missing(const TraceFolder &folder) {
+    std::string named;
+    for (const int rank : folder.first_missing)
+        named += (named.empty() ? "" : ", ") + std::to_string(rank);
+    if (folder.first_missing.size() < static_cast<std::size_t>(folder.missing))
+        named += ", ...";
+    return std::to_string(folder.missing) + " of " + std::to_string(folder.ranks) +
+           " ranks left no trace here (" + named + ")";
+}
+
+} // namespace
+
 Job build_job(TraceFolder folder) {
     Job job{};
-    job.notes = std::move(folder.notes);
+    if (folder.missing > 0) {
+        job.missing = text_of_missing(folder);
+        job.notes.push_back(job.missing + ": what is said is about the others");
+    }
     job.begin = kNever;
     job.end = 0;
     for (TraceFile &file : folder.files) {
@@ -592,12 +609,13 @@ Job build_job(TraceFolder folder) {
         if (process.rank < 0)
             process.rank = static_cast<int>(job.processes.size()) - 1;
         if (process.strange > 0)
-            job.notes.push_back(printable(process.file.path.filename().string()) + ": " +
-                                std::to_string(process.strange) +
-                                " events fit no story and were ignored");
+            folder.notes.add(process.file.path, std::to_string(process.strange) +
+                                                    " events fit no story and were ignored");
         job.begin = std::min(job.begin, process.begin);
         job.end = std::max(job.end, process.end);
     }
+    for (std::string &line : folder.notes.lines())
+        job.notes.push_back(std::move(line));
     match_messages(job);
     return job;
 }

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <map>
+#include <set>
 #include <sys/stat.h>
 #include <system_error>
 #include <tuple>
@@ -157,6 +159,7 @@ void TraceFile::read_header(std::size_t size) {
     make_printable(header.generator);
     for (auto &name : header.counters)
         make_printable(name);
+    make_printable(header.job);
     note_clock(header.end);
 }
 
@@ -318,6 +321,84 @@ bool TraceFile::shares_clock(const TraceFile &other) const {
     return *header.boot_id && std::strcmp(header.boot_id, other.header.boot_id) == 0;
 }
 
+bool TraceFile::is_of_job_of(const TraceFile &other) const {
+    if (*header.job && *other.header.job)
+        return std::strcmp(header.job, other.header.job) == 0;
+    if (header.rank < 0 || other.header.rank < 0)
+        return true; // no ranks: processes side by side
+    const int ranks = std::max(header.ranks, other.header.ranks);
+    if (header.ranks < 0 || other.header.ranks < 0)
+        return ranks < 0 || std::max(header.rank, other.header.rank) < ranks;
+    if (header.ranks != other.header.ranks)
+        return false;
+    return !shares_clock(other) ||
+           (header.begin.monotonic_ns <= other.end_ && other.header.begin.monotonic_ns <= end_);
+}
+
+void FileNotes::add(const std::filesystem::path &file, const std::string &note) {
+    std::string key;
+    std::copy_if(note.begin(), note.end(), std::back_inserter(key),
+                 [](char c) { return c < '0' || c > '9'; });
+    const auto known =
+        std::find_if(said_.begin(), said_.end(), [&](const Said &said) { return said.key == key; });
+    if (known == said_.end())
+        said_.push_back({note, key, shown(file.filename()), 1});
+    else
+        ++known->files;
+}
+
+std::vector<std::string> FileNotes::lines() const {
+    std::vector<std::string> lines;
+    for (const Said &said : said_)
+        lines.push_back((said.files == 1
+                             ? said.first
+                             : std::to_string(said.files) + " files, such as " + said.first) +
+                        ": " + said.note);
+    return lines;
+}
+
+namespace {
+
+// A header may say any number, so the time is that of the files, not of the ranks.
+void find_missing(TraceFolder &folder) {
+    constexpr std::size_t kMostNamed = 8;
+    std::set<std::int32_t> there;
+    for (const TraceFile &file : folder.files) {
+        folder.ranks = std::max(folder.ranks, file.header.ranks);
+        if (file.header.rank >= 0)
+            there.insert(file.header.rank);
+    }
+    folder.missing = std::max(0, folder.ranks - static_cast<int>(there.size()));
+    for (int rank = 0; rank < folder.ranks && folder.first_missing.size() < kMostNamed; ++rank)
+        if (!there.contains(rank))
+            folder.first_missing.push_back(rank);
+}
+
+std::string job_of(const TraceFile &file) {
+    return shown(file.path.filename()) + " is of '" + file.header.program + "'" +
+           (file.header.ranks < 0 ? "" : " with " + std::to_string(file.header.ranks) + " ranks");
+}
+
+// `latest` is a file of the job that the folder is of.
+void leave_out_others(TraceFolder &folder, const TraceFile &latest) {
+    std::vector<TraceFile> own, others;
+    for (TraceFile &file : folder.files)
+        (file.is_of_job_of(latest) ? own : others).push_back(std::move(file));
+    folder.files = std::move(own);
+    find_missing(folder);
+    if (others.empty())
+        return;
+    if (folder.missing > 0)
+        throw TraceError(shown(latest.path.parent_path()) +
+                         ": ranks of two jobs: " + job_of(others.front()) + ", " + job_of(latest) +
+                         " of a later run, and neither is whole: give each job a folder of its "
+                         "own");
+    for (const TraceFile &file : others)
+        folder.notes.add(file.path, "of another run than the rest, left out");
+}
+
+} // namespace
+
 TraceFolder read_folder(const std::filesystem::path &folder) {
     std::error_code error;
     std::vector<std::filesystem::path> paths;
@@ -340,27 +421,17 @@ TraceFolder read_folder(const std::filesystem::path &folder) {
                          return static_cast<std::uint32_t>(a.header.rank) <
                                 static_cast<std::uint32_t>(b.header.rank);
                      });
-    // The job is that of the latest file: an earlier one may have had more ranks.
-    const auto latest = std::max_element(result.files.begin(), result.files.end(),
-                                         [](const TraceFile &a, const TraceFile &b) {
-                                             return a.header.realtime_ns < b.header.realtime_ns;
-                                         });
-    const std::int32_t ranks = latest->header.ranks;
-    const auto gone =
-        std::stable_partition(result.files.begin(), result.files.end(), [&](const TraceFile &file) {
-            return ranks < 0 || file.header.rank < ranks;
+    const TraceFile latest = *std::max_element(
+        result.files.begin(), result.files.end(), [](const TraceFile &a, const TraceFile &b) {
+            return a.header.realtime_ns < b.header.realtime_ns;
         });
-    for (auto file = gone; file != result.files.end(); ++file)
-        result.notes.push_back(shown(file->path.filename()) +
-                               ": of another run than the rest, left out");
-    result.files.erase(gone, result.files.end());
+    leave_out_others(result, latest);
     const TraceFile &first = result.files.front();
     for (const TraceFile &file : result.files) {
         for (const std::string &note : file.notes)
-            result.notes.push_back(shown(file.path.filename()) + ": " + note);
+            result.notes.add(file.path, note);
         if (file.header.meetings == 0 && !file.shares_clock(first))
-            result.notes.push_back(shown(file.path.filename()) +
-                                   ": its clock was never compared with rank 0's");
+            result.notes.add(file.path, "its clock was never compared with rank 0's");
     }
     return result;
 }

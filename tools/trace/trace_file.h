@@ -108,6 +108,9 @@ class TraceFile {
 
     // Same clock as `other`'s, as far as can be told.
     bool shares_clock(const TraceFile &other) const;
+    // Of one run of one program, or of programs that were started together? The job's name tells;
+    // of files without one, how many ranks there were, and whether both were there at one time.
+    bool is_of_job_of(const TraceFile &other) const;
 
   private:
     [[noreturn]] void refuse(std::uint64_t at, const std::string &reason) const;
@@ -127,11 +130,30 @@ class TraceFile {
     bool cut_ = false;
 };
 
-// All rank-*.sennit of a folder, by rank; throws TraceError also when there is none. Files of ranks
-// that the job does not have are of an earlier run: they are left out, with a note.
+// What is to be said of files: once, if it is the same of several but for the numbers in it.
+class FileNotes {
+  public:
+    void add(const std::filesystem::path &file, const std::string &note);
+    std::vector<std::string> lines() const;
+
+  private:
+    struct Said {
+        std::string note, key; // of the first file
+        std::string first;     // its name
+        std::size_t files;
+    };
+    std::vector<Said> said_;
+};
+
+// All rank-*.sennit of a folder, by rank; throws TraceError also when there is none. The job is
+// that of the latest file. Files of another job are of an earlier run, and left out with a note, if
+// the latest job is whole without them; else they are refused.
 struct TraceFolder {
     std::vector<TraceFile> files;
-    std::vector<std::string> notes; // of all files, with their names
+    FileNotes notes;
+    int ranks = -1;                 // of the job; -1: no file tells
+    int missing = 0;                // so many of these,
+    std::vector<int> first_missing; // and the first of them
 };
 TraceFolder read_folder(const std::filesystem::path &folder);
 
@@ -377,6 +399,8 @@ struct Job {
     std::vector<Process> processes; // by rank
     std::vector<Message> messages;
     std::vector<std::string> notes;
+    // "2 of 4 ranks left no trace here (1, 3)"; empty: none is missing.
+    std::string missing;
     std::uint64_t unmatched = 0; // messages of which one end is not in the trace
     Ns begin, end;
 };

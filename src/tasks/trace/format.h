@@ -178,6 +178,7 @@ struct Header {
     char policy[32];
     char generator[32];
     char counters[kMostCounters][24]; // what is counted; empty: no more
+    char job[64]; // the same for all ranks of a job, and no other's; empty: nobody has said so
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 

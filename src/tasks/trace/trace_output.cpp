@@ -2,6 +2,7 @@
 #include "tasks/trace/trace_output.h"
 
 #include "base/config.h"
+#include "base/environment.h"
 #include "base/kept_file.h"
 #include "base/message.h"
 #include "base/own_file.h"
@@ -93,6 +94,19 @@ char *path_of(int rank, bool own) SENNIT_REQUIRES(g_output.lock) {
     return length < 0 ? nullptr : path;
 }
 
+// What `sennit run` calls the job, or else the launcher.
+void name_job(Header &header) {
+    if (const char *name = trusted_environment("SENNIT_TRACE_JOB")) {
+        std::snprintf(header.job, sizeof header.job, "%s", name);
+        return;
+    }
+    std::size_t used = 0;
+    for (const char *variable : kJobVariables)
+        if (const char *part = trusted_environment(variable); part && used < sizeof header.job)
+            used += static_cast<std::size_t>(std::snprintf(
+                header.job + used, sizeof header.job - used, "%s%s", used > 0 ? "/" : "", part));
+}
+
 void fill_header(Header &header) SENNIT_REQUIRES(g_output.lock) {
     header.version = kVersion;
     header.header_bytes = kHeaderBytes;
@@ -115,6 +129,7 @@ void fill_header(Header &header) SENNIT_REQUIRES(g_output.lock) {
                   policy.data());
     std::snprintf(header.generator, sizeof header.generator, "sennit");
     choose_counters(header);
+    name_job(header);
     std::memcpy(header.magic, kMagic, sizeof kMagic);
 }
 
@@ -297,8 +312,10 @@ void put_rank(int rank, int ranks) {
     g_output.rank = rank;
     g_output.ranks = ranks;
     Header *header = g_output.header.load(std::memory_order_relaxed);
-    if (!header)
+    if (!header) {
+        open_file(); // a rank that does nothing leaves a file, too: else it would be missed
         return;
+    }
     header->rank = rank;
     header->ranks = ranks;
     if (known)

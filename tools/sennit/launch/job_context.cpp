@@ -108,8 +108,7 @@ std::optional<int> local_rank(const EnvironmentReader &environment) {
 // Hydra's has none: its proxy starts the ranks of one job alone.
 std::string name_of_job(const EnvironmentReader &environment) {
     std::string name;
-    for (const char *variable :
-         {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "FLUX_JOB_ID", "PALS_APID"})
+    for (const char *variable : kJobVariables)
         name += text_of(environment(variable)) + '/';
     return name;
 }

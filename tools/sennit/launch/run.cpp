@@ -262,7 +262,7 @@ int start_job(const Plan &plan, MpiKind mpi, const JobSpec &spec) {
     make_trace_folder(spec);
     clear_trace_folder(spec);
     if (spec.as_virtual && !spec.pool) // else the pool names it
-        setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
+        setenv(virtual_job_variable, new_job_name().c_str(), 1);
     if (launcher == MpiKind::mpich && outnumber_processors(plan, spec))
         keep_one_session();
     keep_board(spec);
@@ -454,6 +454,12 @@ void name_worlds(const JobSpec &spec) {
         unsetenv("SENNIT_WORLDS"); // of an outer job
 }
 
+// By this a trace knows its ranks from those of another job.
+void name_traced_job(const JobSpec &spec) {
+    if (spec.trace || !text_of(read_environment("SENNIT_TRACE")).empty())
+        setenv("SENNIT_TRACE_JOB", new_job_name().c_str(), 1);
+}
+
 // As bash and zsh write what a terminal cannot show.
 std::string in_escapes(const std::string &word) {
     std::string text = "$'";
@@ -537,6 +543,7 @@ int run_program(const JobSpec &spec, const Installation &installation) {
         return exec_program(spec, installation, "");
     }
     name_worlds(spec);
+    name_traced_job(spec);
     Plan plan = make_plan(spec, installation, read_environment);
     if (spec.worlds && !plan.mpi)
         fail("'{}' has no MPI in it: --worlds is for programs of MPI (--mpi names what cannot be "

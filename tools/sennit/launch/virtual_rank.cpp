@@ -191,7 +191,7 @@ std::string virtual_job(const JobSpec &spec, const EnvironmentReader &environmen
     return file_part(name, 40);
 }
 
-std::string new_virtual_job() {
+std::string new_job_name() {
     return fmt::format("run-{}-{:016x}", getpid(), random_word());
 }
 

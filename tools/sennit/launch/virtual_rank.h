@@ -31,7 +31,7 @@ inline constexpr const char *virtual_job_variable = "SENNIT_VIRTUAL_JOB";
 // one, of a job, as `sennit run` says, or the launcher, or this process's parent.
 std::string virtual_job(const JobSpec &spec, const EnvironmentReader &environment);
 // A name that no other job has, for `sennit run` to hand on.
-std::string new_virtual_job();
+std::string new_job_name();
 
 // In place of the program and its arguments.
 std::vector<std::string> virtual_command(const Plan &plan, const JobSpec &spec,

@@ -494,6 +494,9 @@ void Advise::State::write_html() const {
 int Advise::run() {
     State &state = *state_;
     trace::Job job = trace::read_job(state.folder);
+    if (!job.missing.empty())
+        fail("{}: {}: advice is about the whole job; record all of its ranks",
+             printable(state.folder), job.missing);
     report::name_by_source(job); // functions of GCC have no names of their own
     state.recorded = std::make_shared<sim::Replay>(job);
     for (const std::string &note : state.recorded->notes())
