@@ -486,7 +486,8 @@ TEST(ReportCurves, CountsByThreadAndTasksThatWaitByReason) {
     EXPECT_TRUE(curves_of(process).empty());
     std::strcpy(process.file.header.counters[0], "cycles");
     process.counts = {{10, 0, {5}}, {20, 0, {7}}, {15, 1, {1}}};
-    process.polls = {{30, 40, 2, 1, 10, 3}};
+    process.threads.push_back({-1, {}, 0, 1000, {}});
+    process.polls = {{30, 40, 2, 1, 10, 3}, {30, 40, 2, 2, 10, 3}};
     process.ready = {{100, 1}, {100, 1}, {200, -1}};
     const auto wait = [&](Ns begin, Ns end, std::uint32_t task, WaitReason reason) {
         process.waits.push_back({begin, end, task, 0, reason, 0});

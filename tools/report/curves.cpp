@@ -50,7 +50,7 @@ class Curves {
             curves_.push_back(std::move(curve));
     }
 
-    // Those of a thread follow each other.
+    // Those of a thread follow each other. What is no worker has no row in any viewer.
     template <class Record, class Value>
     void add_of_threads(const std::string &name, int number, const std::vector<Record> &records,
                         Value value) {
@@ -61,7 +61,8 @@ class Curves {
             Curve curve{name, number, thread, true, {}};
             for (; first != last; ++first)
                 curve.points.push_back(value(*first));
-            add(std::move(curve));
+            if (process_.threads[thread].row >= 0)
+                add(std::move(curve));
         }
     }
 
