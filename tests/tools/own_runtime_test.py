@@ -85,6 +85,24 @@ def test_a_program_with_a_copy_of_its_own():
     assert "cannot replace it, so Sennit's OpenMP library is preloaded" in said, said
 
 
+def test_a_program_with_a_runtime_linked_into_it():
+    archive = subprocess.run([GCC, "-print-file-name=libgomp.a"], check=True, capture_output=True,
+                             text=True).stdout.strip()
+    if not os.path.isabs(archive):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        subprocess.run([GCC, "-fopenmp", "-DPROGRAM", "-c", SOURCE, "-o", program + ".o"], check=True)
+        subprocess.run([GCC, program + ".o", archive, "-lpthread", "-ldl", "-o", program],
+                       check=True)
+        for command in ("exec", "run"):
+            done = subprocess.run([SENNIT, command, program], check=True, capture_output=True,
+                                  text=True)
+            assert done.stdout.strip() == program, done.stdout
+            assert done.stderr.count("\n") == done.stderr.count("linked into it") == 1, done.stderr
+        assert "linked into it" in output_of("doctor", program)
+
+
 def test_an_extension_of_python_with_a_copy_of_its_own():
     tell = "import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).whose_runtime; " \
            "f.restype = ctypes.c_char_p; print(f().decode())"

@@ -263,9 +263,24 @@ void suspend_at_accelerators(Plan &plan, const std::string &said, const Installa
     file.close_file();
 }
 
+// By the linker, from libgomp.a or libomp.a: no library comes in front of it.
+bool has_runtime_inside(const Program &program) {
+    ElfFile file(program.file.c_str());
+    const bool has = file.find_function([](std::string_view name, const ElfW(Sym) &) {
+        return name == "GOMP_parallel" || name == "__kmpc_fork_call";
+    }) != nullptr;
+    file.close_file();
+    return has;
+}
+
 void note_what_is_missing(Plan &plan) {
     const Program &program = plan.program;
-    if (!program.mpi_libraries.empty() && program.openmp_libraries.empty())
+    if (program.openmp_libraries.empty() && !plan.warning && has_runtime_inside(program))
+        plan.warning = fmt::format("'{}' has an OpenMP runtime linked into it, which Sennit cannot "
+                                   "replace: its tasks block their threads (link the runtime's "
+                                   "shared library)",
+                                   program.file);
+    else if (!program.mpi_libraries.empty() && program.openmp_libraries.empty())
         plan.notes.push_back("it needs no OpenMP runtime: its MPI calls stay as they are unless it "
                              "loads one while it runs");
     if (plan.mpi)

@@ -257,8 +257,7 @@ int start_job(const Plan &plan, MpiKind mpi, const JobSpec &spec) {
     const std::vector<std::string> command = launch_command(plan, spec, folder.socket());
     if (spec.verbose)
         explain(plan, command, stderr);
-    if (plan.runs_as_it_is)
-        warn(plan);
+    warn(plan);
     make_trace_folder(spec);
     clear_trace_folder(spec);
     if (spec.as_virtual && !spec.pool) // else the pool names it
@@ -431,7 +430,7 @@ int become_rank(const JobSpec &spec, const Installation &installation,
     if (spec.dry_run)
         return 0;
     make_trace_folder(spec);
-    if (watch_address.empty() || !plan.runs_as_it_is) // else the command that starts it says so
+    if (watch_address.empty()) // else the command that starts it says so
         warn(plan);
     apply(plan);
     stay_in_pool(cores);
