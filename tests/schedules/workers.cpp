@@ -7,6 +7,7 @@
 #include "openmp/env/icv.h"
 #include "openmp/env/split.h"
 #include "openmp/loops/exposed.h"
+#include "openmp/team/free_agents.h"
 #include "openmp/team/team.h"
 #include "openmp/team/virtual_team.h"
 #include "tasks/task/accounts.h"
@@ -53,6 +54,7 @@ void TestWorker::sleep() {
 namespace sennit::sched {
 
 policy::Rules detail::g_rules;
+policy::Machine detail::g_machine;
 constinit Processors g_processors;
 SENNIT_TLS Worker *Worker::t_self_ = nullptr; // as on a thread without a worker
 
@@ -154,6 +156,12 @@ bool could_have_more_cores() {
 void Activity::wake_gathered() {}
 void Recruits::begin() {}
 ReadyQueue::~ReadyQueue() = default;
+Item *ReadyQueue::take_any(const Sought &) {
+    return nullptr;
+}
+Item *OrderedQueue::take_any(const Sought &) {
+    return nullptr;
+}
 
 } // namespace sennit::sched
 
@@ -187,6 +195,13 @@ bool omp::g_affinity_on = false;
 void omp::enter_place_slow(Member &) {}
 void omp::InnerHistory::record(const void *, int, int) {}
 void trace::name_entry(std::uint64_t) {}
+void *trace::name_label(const char *) {
+    return nullptr;
+}
+bool omp::are_agents_called() {
+    return false;
+}
+void omp::answer_calls() {}
 void task::begin_implicit_work(sched::Worker &, Task &, const Task &) {}
 void task::end_implicit_work(sched::Worker &, Task &) {}
 void task::rest_from_work(sched::Worker &) {}

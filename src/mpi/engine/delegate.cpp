@@ -131,7 +131,7 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     else {
         add_helpers(1);
         // The helper may want this very core. What it sees of a flush saves the next ones a helper.
-        if (job.same.whole)
+        if (job.same.whole && !g_engine.flushes.knows(job.same))
             sched_yield();
         suspend(job.task, operation);
         add_helpers(-1);

@@ -18,6 +18,12 @@ bool SeenFlushes::may_make(const SameCall &flush) {
     return known.is_short && known.locks == locks() && known.flush == flush;
 }
 
+bool SeenFlushes::knows(const SameCall &flush) {
+    const Guard guard(lock_);
+    const Seen &known = seen(flush);
+    return known.locks == locks() && known.flush == flush;
+}
+
 void SeenFlushes::add(const SameCall &flush, std::uint32_t locks, std::int64_t ns) {
     const bool is_short = ns < kLongNs;
     const Guard guard(lock_);

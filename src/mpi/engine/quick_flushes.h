@@ -30,6 +30,8 @@ class SeenFlushes {
 
     // May a task make the flush itself?
     bool may_make(const SameCall &flush);
+    // Is it known how long it takes in this epoch?
+    bool knows(const SameCall &flush);
     // The flush is over, and took so long. `locks`: as many had begun before it.
     void add(const SameCall &flush, std::uint32_t locks, std::int64_t ns);
 
@@ -39,14 +41,14 @@ class SeenFlushes {
         std::uint32_t locks;
         bool is_short;
     };
-    Seen &seen(const SameCall &flush);
+    Seen &seen(const SameCall &flush) SENNIT_REQUIRES(lock_);
 
     // Relaxed: the program orders a lock before the flushes of its epoch, whoever makes them.
     std::atomic<std::uint32_t> locks_{0};
-    SpinLock lock_; // of the rest
+    SpinLock lock_;
     static constexpr unsigned kSeen = 64;
-    Seen seen_[kSeen] = {};
-    int wary_ = 0; // so many flushes more are left to helpers
+    Seen seen_[kSeen] SENNIT_GUARDED_BY(lock_) = {};
+    int wary_ SENNIT_GUARDED_BY(lock_) = 0; // so many flushes more are left to helpers
 };
 
 } // namespace sennit::mpi

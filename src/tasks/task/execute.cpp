@@ -17,8 +17,9 @@
 namespace sennit::task {
 
 SENNIT_COLD void *traced_entry(Task &task) {
-    const char *const label =
-        task.is(Task::kSpawned) ? static_cast<const SpawnPayload *>(task.payload())->label : "";
+    const char *const label = trace::on() && task.is(Task::kSpawned)
+                                  ? static_cast<const SpawnPayload *>(task.payload())->label
+                                  : "";
     return *label ? trace::name_label(label) : task.entry;
 }
 
