@@ -116,10 +116,10 @@ def traces(run, wanted=SEIDEL):
     for _round in range(run.rounds):
         for version in shuffle.sample(wanted, len(wanted)):
             with tempfile.TemporaryDirectory() as scratch:
-                argv, environment, pattern = case(
+                drawn = case(
                     run, binary, 2, 1, ["--version", version, "--size", size, "--block", block, "--iterations", iterations],
                     network=NETWORK, more=[f"--trace={scratch}/trace"])
-                took = seconds_of(argv, environment, pattern)
+                took = numbers_of(*drawn)[""]
                 told = timelines.read(str(run.build / "bin/sennit"), scratch)
             for name, value in (("s", took), ("last rank, ms", told.last_rank_starts() / 1e6),
                                 ("first pause, ms", told.first_rank_pauses() / 1e6), ("together", told.together())):
