@@ -18,6 +18,7 @@ import concurrent.futures
 import functools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -244,8 +245,9 @@ def main():
 
 
 def hung_cases(options):
+    line = r", hang_victim\.[ch]:\d+" if shutil.which("addr2line") else ""
     explained(options, "both_receive",
-              r"thread \d+: MPI_Recv from rank 1, tag 7, on MPI_COMM_WORLD, in ",
+              rf"thread \d+: MPI_Recv from rank 1, tag 7, on MPI_COMM_WORLD, in .* \[[^]]*\+0x[0-9a-f]+{line}\]\n",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     explained(options, "both_send",
               r"task '.*': MPI_Ssend to rank 0, tag 8, count 1, on MPI_COMM_WORLD",

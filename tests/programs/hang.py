@@ -12,9 +12,12 @@ import argparse
 import concurrent.futures
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 LIMIT = 120  # seconds until a test counts as failed
 SEVERAL = 4
@@ -33,14 +36,43 @@ def environment(options, mode):
     return settings | ({"SENNIT_HANG": mode} if mode else {})
 
 
-def explained(options, case, *patterns):
+def explained(options, case, *patterns, path=None):
     """The case is ended by abort, after a report in which each pattern is found."""
+    settings = environment(options, "abort") | ({"PATH": path} if path else {})
     done = subprocess.run([f"{options.programs}/hang_victim", case], capture_output=True, text=True,
-                          env=environment(options, "abort"), timeout=LIMIT, check=False)
+                          env=settings, timeout=LIMIT, check=False)
     check(done.returncode == -signal.SIGABRT, f"{case}: ended by SIGABRT", done)
     check("nobody outside can change that" in done.stderr, f"{case}: is certain", done.stderr)
     for pattern in patterns:
         check(re.search(pattern, done.stderr), f"{case}: the report has '{pattern}'", done.stderr)
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as stat:
+            return ") Z " not in stat.read()
+    except FileNotFoundError:
+        return False
+
+
+def lines_of_source(options):
+    """There is a report at once with addr2line, without it, and soon with one that never ends."""
+    place = r"held by #\d+, in .* \[hang_victim\+0x[0-9a-f]+"
+    if shutil.which("addr2line"):
+        explained(options, "lock_order", place + r", hang_victim\.c:\d+\]\n")
+    with tempfile.TemporaryDirectory() as folder:
+        explained(options, "lock_order", place + r"\]\n", path=folder)
+        tool = os.path.join(folder, "addr2line")
+        with open(tool, "w", encoding="utf-8") as script:
+            script.write(f"#!/bin/sh\necho $$ >{folder}/begun\nexec sleep 1000\n")
+        os.chmod(tool, 0o700)
+        explained(options, "lock_order", place + r"\]\n", path=f"{folder}:{os.environ['PATH']}")
+        with open(f"{folder}/begun", encoding="utf-8") as begun:
+            process = begun.read().strip()
+        end = time.monotonic() + LIMIT
+        while is_alive(process) and time.monotonic() < end:
+            time.sleep(0.01)
+        check(not is_alive(process), "an addr2line that never ends is ended", process)
 
 
 def silent(options, case, mode="abort", **arguments):
@@ -104,6 +136,7 @@ def cases(begin):
           r"the initial task: barrier, or the end of the program or thread: tasks are left",
           r"task '.*': suspended by a library, waits for an event from outside "
           r"\(sennit_task_resume\), in suspend_for_ever \[hang_victim\+0x")
+    begin(lines_of_source)
     for case in ("slow_task", "slow_thread", "serial", "starved"):
         begin(silent, case)
     begin(silent, "slow_waker", mode=None)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * build:
+ * build: -g # reports name source lines
  * Programs that hang, and programs that only look like it: hang_victim <case>. Run by hang.py. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis.h"
 
+#include "base/clock.h"
 #include "base/printable.h"
+#include "base/source_lines.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <sys/stat.h>
@@ -23,13 +23,6 @@ bool made_up(const std::string &name) {
            name.find(" task ") != std::string::npos || name.find("+0x") != std::string::npos;
 }
 
-std::string quoted(const std::string &text) {
-    std::string result = "'";
-    for (const char c : text)
-        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
-}
-
 // Whose files addr2line reads. Of a trace that another user has made it reads only this user's and
 // the system's: the name may be that of a file made to mislead it. A pipe by that name would never
 // end.
@@ -43,28 +36,13 @@ bool may_be_read(const std::string &module, bool own_trace) {
 // "file:line" for each offset; "" where there is none.
 std::vector<std::string> lines_of(const std::string &module,
                                   const std::vector<std::uint64_t> &offsets) {
-    std::vector<std::string> lines(offsets.size());
-    std::string command = "addr2line -e " + quoted(module);
-    for (const std::uint64_t offset : offsets) {
-        char text[32];
-        std::snprintf(text, sizeof text, " 0x%llx", static_cast<unsigned long long>(offset));
-        command += text;
-    }
-    std::FILE *output = popen((command + " 2>/dev/null").c_str(), "r");
-    if (!output)
-        return lines;
-    std::array<char, 4096> text;
-    for (std::string &line : lines) {
-        if (!std::fgets(text.data(), text.size(), output))
-            break;
-        std::string found = text.data();
-        found = found.substr(0, found.find('\n'));
-        found = found.substr(0, found.rfind(" (discriminator "));
-        if (found.starts_with("??") || found.ends_with(":0") || found.ends_with(":?"))
-            continue;
-        line = printable(std::filesystem::path(found).filename().string());
-    }
-    pclose(output);
+    constexpr std::int64_t kMostNs = 60'000'000'000; // large programs take addr2line seconds
+    std::vector<SourceLine> found(offsets.size());
+    look_up_lines(module.c_str(), offsets.data(), offsets.size(), found.data(),
+                  monotonic_ns() + kMostNs);
+    std::vector<std::string> lines;
+    for (const SourceLine &line : found)
+        lines.push_back(printable(line.text));
     return lines;
 }
 
@@ -103,7 +81,7 @@ void name_by_source(Job &job) {
         std::vector<std::uint64_t> list;
         for (const auto &[offset, line] : offsets)
             list.push_back(offset);
-        list.resize(std::min<std::size_t>(list.size(), 512));
+        list.resize(std::min(list.size(), kMostLooked));
         const std::vector<std::string> lines = lines_of(module, list);
         for (std::size_t i = 0; i < list.size(); ++i)
             offsets[list[i]] = lines[i];

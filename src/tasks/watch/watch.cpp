@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/rank.h"
+#include "base/source_lines.h"
 #include "tasks/poll/poll.h"
 #include "tasks/sched/worker.h"
 #include "tasks/trace/trace.h"
@@ -118,10 +119,12 @@ void Watch::print(const char *headline, const Report &report) {
     char *shown = nullptr;
     std::size_t length = 0;
     if (std::FILE *const out = size > 0 ? open_memstream(&shown, &length) : nullptr) {
+        char *const with_lines = with_source_lines(all);
         // Names of symbols and files do nothing to a terminal.
-        put_printable(
-            {all, static_cast<std::size_t>(size)}, Lines::many,
-            [out](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), out); });
+        put_printable(with_lines ? with_lines : all, Lines::many, [out](std::string_view piece) {
+            std::fwrite(piece.data(), 1, piece.size(), out);
+        });
+        std::free(with_lines);
         std::fclose(out);
         [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, shown, length);
     }

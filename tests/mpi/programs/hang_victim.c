@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * build_once: sources=hang_victim.c|hang_victim_slow.c -fopenmp -I{include} -- {library}
+ * build_once: sources=hang_victim.c|hang_victim_slow.c -g -fopenmp -I{include} -- {library}
  * Jobs of two ranks that hang, and, in hang_victim_slow.c, jobs that only look like it:
  * hang_victim <case>. Run by hang.py.
  */

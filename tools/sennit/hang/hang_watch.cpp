@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "base/private_socket.h"
+#include "base/source_lines.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -17,6 +18,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -87,7 +89,10 @@ void HangWatch::end_waiting_ranks() {
 
 void HangWatch::tell(const std::string &text, const std::vector<int> &processes, int signal) {
     std::fflush(stdout);
-    const std::string shown = printable(text, Lines::many); // labels and names of the program
+    char *const with_lines = with_source_lines(text.c_str());
+    const std::string shown =
+        printable(with_lines ? with_lines : text.c_str(), Lines::many); // the program's names
+    std::free(with_lines);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, shown.data(), shown.size());
     for (const int process : processes)
         has_ended_ranks_ |= members_.send(process, signal);
