@@ -238,6 +238,35 @@ class Machine {
                   around(domain * per_domain, per_domain));
         write("node/node" + std::to_string(domains) + "/cpulist", "");
     }
+    // A socket with cores of two hardware threads, numbered next to each other, and behind them
+    // cores of one, which share a cache by `caches`. The last `low` of them do not have the
+    // machine's last cache.
+    struct Hybrid {
+        int large, small, caches, low;
+    };
+    explicit Machine(const Hybrid &shape) {
+        const int first_small = 2 * shape.large;
+        const int count = first_small + shape.small;
+        const std::string all = interval(0, count);
+        write("cpu/online", all);
+        write("node/online", "0");
+        write("node/node0/cpulist", all);
+        for (int cpu = 0; cpu < count; ++cpu) {
+            const bool is_large = cpu < first_small;
+            const int group = cpu - (cpu - first_small) % shape.caches;
+            const std::string core = is_large ? interval(cpu / 2 * 2, 2) : interval(cpu, 1);
+            const std::string name = "cpu/cpu" + std::to_string(cpu);
+            write(name + "/topology/thread_siblings_list", core);
+            write(name + "/topology/core_siblings_list", all);
+            write(name + "/cache/index0/level", "2");
+            write(name + "/cache/index0/shared_cpu_list",
+                  is_large ? core : interval(group, shape.caches));
+            if (cpu >= count - shape.low)
+                continue;
+            write(name + "/cache/index1/level", "3");
+            write(name + "/cache/index1/shared_cpu_list", interval(0, count - shape.low));
+        }
+    }
     ~Machine() { std::filesystem::remove_all(folder_); }
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;
@@ -264,6 +293,9 @@ class Machine {
     }
 
   private:
+    static std::string interval(int first, int count) {
+        return std::to_string(first) + "-" + std::to_string(first + count - 1);
+    }
     int number(int core, int thread) const {
         return shape_.far ? core + thread * cores_ : core * shape_.threads + thread;
     }
@@ -287,7 +319,7 @@ class Machine {
         return name;
     }
 
-    Shape shape_;
+    Shape shape_{};
     int cores_ = 0;
     std::filesystem::path folder_ = make_folder();
 };
@@ -325,6 +357,22 @@ TEST(Topology, HardwareThreadsOfACore) {
     ASSERT_EQ(smt.add(Level::cores, all, cores), nullptr);
     ASSERT_EQ(cores.count(), 32);
     EXPECT_EQ(text_of(cores[5]), "{5,37}");
+}
+
+TEST(Topology, CoresOfTwoKinds) {
+    const Machine hybrid({.large = 2, .small = 6, .caches = 2, .low = 2});
+    const CpuSet all = processors(10);
+    EXPECT_EQ(hybrid.places(Level::cores, all), "{0:2},{2:2},{4},{5},{6},{7},{8},{9}");
+    EXPECT_EQ(hybrid.places(Level::ll_caches, all), "{0:8},{8:2}");
+    EXPECT_EQ(hybrid.places(Level::numa_domains, all), "{0:10}");
+    EXPECT_EQ(hybrid.places(Level::sockets, all), "{0:10}");
+    EXPECT_EQ(hybrid.places(Level::threads, all), "{0},{1},{2},{3},{4},{5},{6},{7},{8},{9}");
+    CpuSet small; // what a launcher leaves of it
+    for (const int cpu : {1, 5, 9})
+        small.add(cpu);
+    EXPECT_EQ(hybrid.places(Level::cores, small), "{1},{5},{9}");
+    PlaceList domains;
+    EXPECT_EQ(hybrid.queues(all, domains).domains, 1);
 }
 
 TEST(Topology, OnlyProcessorsOfThisProcess) {
@@ -665,6 +713,22 @@ TEST(OwnShare, IsOfWholeDomainsThenCachesOnADescribedMachine) {
     for (const int ranks : {1, 2, 4, 8, 16, 32})
         parts_in(Level::ll_caches, ranks);
     parts_in(Level::cores, 32);
+}
+
+// Cores count, whatever they can do.
+TEST(OwnShare, IsOfAsManyCoresWhereTheyAreOfTwoKinds) {
+    const Machine hybrid({.large = 4, .small = 8, .caches = 4, .low = 0});
+    const auto parts = [&](int ranks) {
+        PlaceList all;
+        for (int rank = 0; rank < ranks; ++rank)
+            all.add(hybrid.share(range(0, 16), {ranks, rank}));
+        return text_of(all);
+    };
+    EXPECT_EQ(parts(1), "{0:16}");
+    EXPECT_EQ(parts(2), "{0:10},{10:6}");
+    EXPECT_EQ(parts(3), "{0:8},{8:4},{12:4}"); // those with a cache in common stay together
+    EXPECT_EQ(parts(12), "{0:2},{2:2},{4:2},{6:2},{8},{9},{10},{11},{12},{13},{14},{15}");
+    EXPECT_EQ(parts(16), "{0},{1},{2},{3},{4},{5},{6},{7},{8},{9},{10},{11},{12},{13},{14},{15}");
 }
 
 TEST(OwnShare, OfMoreRanksThanProcessorsSomeHaveTheSame) {
