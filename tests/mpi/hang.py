@@ -366,6 +366,9 @@ def plain_cases(options):
         explained(options, "pair_receives",
                   r"MPI_Recv from rank 1, tag 6, (count 1, )?on communicator 1 of these 2 ranks, by MPI_Comm_dup, in ",
                   deadlock, settings=settings)
+    explained(options, "copy_receives",
+              r"MPI_Recv from rank 1, tag 10, (count 1, )?on communicator 2 of these 2 ranks, by MPI_Comm_idup, in ",
+              deadlock)
     explained(options, "others_receive",
               r"MPI_Recv from rank 1, tag 9, (count 1, )?on intercommunicator 1 of these 2 ranks, by MPI_Intercomm_create, in ",
               deadlock)

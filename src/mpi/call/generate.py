@@ -274,6 +274,8 @@ class Call:
             yield f"MPI_Comm *made() const {{ return {self.names[-1]}; }}"
         if self.name in MAKES:
             yield f"MPI_Comm *makes() const {{ return {self.names[-1]}; }}"
+        if self.name.startswith("Comm_idup"):
+            yield f"MPI_Comm *duplicate() const {{ return {self.names[-2]}; }}"
 
     def struct(self):
         facts = self.facts()

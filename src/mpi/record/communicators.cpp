@@ -50,11 +50,11 @@ int Communicators::next_number(std::uint64_t members) {
     return ++ranks->communicators;
 }
 
-void Communicators::keep(const char *call, MPI_Comm made) {
+void Communicators::keep(const char *call, MPI_Comm like, MPI_Comm made) {
     const Inside inside;
     const QuietTests quiet;
-    const Members peers(made);
-    const Members own(made, Members::Side::own);
+    const Members peers(like);
+    const Members own(like, Members::Side::own);
     std::uint64_t members = own.fingerprint();
     if (peers.of_inter()) { // the same from either side
         const std::uint64_t theirs = peers.fingerprint();

@@ -12,8 +12,7 @@
 //
 // State: a hash table under a mutex. The thread that calls MPI writes, the one that looks for hangs
 // reads. An item goes when its communicator is freed, for handles come back. Capacity: any number;
-// those of more than kMostRanks ranks, and those that MPI makes without a call of their own
-// (MPI_Comm_idup, spawned processes), stay unknown.
+// those of more than kMostRanks ranks, and those of spawned processes, stay unknown.
 #pragma once
 
 #include "base/chains.h"
@@ -36,7 +35,13 @@ class Communicators {
     // The program's call has made it, and is over. MPI_COMM_NULL: this rank is in none.
     void made(const char *call, MPI_Comm made) {
         if (made != MPI_COMM_NULL && !inside_mpi() && !any_thread_may_call())
-            keep(call, made);
+            keep(call, made, made);
+    }
+    // The same of one that is not to be used yet, and that has the ranks of `parent`. The ranks
+    // have made these calls in one order, too. MPI_COMM_NULL: it is not known yet.
+    void duplicated(const char *call, MPI_Comm parent, MPI_Comm made) {
+        if (made != MPI_COMM_NULL && !inside_mpi() && !any_thread_may_call())
+            keep(call, parent, made);
     }
     void forget(MPI_Comm comm);
     // What `wait` is on. Unchanged: it is not known.
@@ -46,7 +51,8 @@ class Communicators {
     struct Known;
     struct Ranks;
 
-    void keep(const char *call, MPI_Comm made);
+    // `like`: one with the same ranks, which MPI may be asked about.
+    void keep(const char *call, MPI_Comm like, MPI_Comm made);
     int next_number(std::uint64_t members) SENNIT_REQUIRES(mutex_);
 
     Mutex mutex_;

@@ -106,12 +106,18 @@ template <class C, class... Arguments>
     } else if constexpr (C::row.counted) {
         number = g_record.collectives.count_unless_inside(object_of(facts), C::row.call.name,
                                                           facts.root);
+        if constexpr (requires { call.duplicate(); })
+            if (call.duplicate()) // else what the program had there would count as the new one
+                *call.duplicate() = MPI_COMM_NULL;
         error = start_behind_turns(object_of(facts), [&] { return call.bare(); });
     } else {
         error = call.bare();
     }
     if constexpr (requires { call.awaits(error); })
         call.awaits(error);
+    if constexpr (requires { call.duplicate(); })
+        if (error == MPI_SUCCESS && first_look() != FirstLook::bare)
+            g_record.communicators.duplicated(C::row.call.name, call.comm, *call.duplicate());
     note_request(call, facts, error, number);
     if constexpr (C::row.stays)
         g_record.remember(error, facts.request);

@@ -61,13 +61,23 @@ static void slow_sender(void) {
     send(8);
 }
 
+/* On a communicator that has existed, for MPI, since the request was complete. */
+static void copy_receives(void) {
+    MPI_Comm copy;
+    MPI_Request request;
+    int other;
+    MPI_Comm_idup(pair, &copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(&other, 1, MPI_INT, 1 - rank, 10, copy, MPI_STATUS_IGNORE);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {{"both_receive", both_receive},       {"pair_receives", pair_receives},
              {"missing_barrier", missing_barrier}, {"both_wait", both_wait},
              {"slow_sender", slow_sender},         {"threads_allowed", pair_receives},
-             {"others_receive", others_receive}};
+             {"others_receive", others_receive},   {"copy_receives", copy_receives}};
 
 int main(int argc, char **argv) {
     int provided;
