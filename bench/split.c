@@ -6,9 +6,9 @@
  * threads=N checksum=X": the processor time of the busiest kernel thread in the loops, against the
  * mean. empty: the loop does nothing, to count the instructions of a region; bare: there is no
  * loop, to count the runtime's alone; inner: the same in a region of two threads, of which the
- * other one is blocked in a call of the system; sleeping: a region in a task, whose iterations
- * sleep for 10 ms. The checksum depends on the number of threads alone: partial sums are added by
- * thread number.
+ * other one is blocked in a call of the system, and with iterations a loop in a task of its own;
+ * sleeping: a region in a task, whose iterations sleep for 10 ms. The checksum depends on the
+ * number of threads alone: partial sums are added by thread number.
  */
 #define _GNU_SOURCE
 #include <omp.h>
@@ -99,7 +99,16 @@ static void sleeping(long iterations) {
         nanosleep(&nap, NULL);
 }
 
-static void inner(long regions) {
+/* A loop in a task of its own. */
+static void in_task(long iterations) {
+#pragma omp task
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < iterations; ++i)
+        g_partial[i % MOST_THREADS] = 1.0 / (double)(1 + i);
+}
+
+/* Of no iterations: bare. */
+static void inner(long iterations, long regions) {
     int ends[2];
     char byte = 0;
     if (pipe(ends) != 0)
@@ -110,7 +119,11 @@ static void inner(long regions) {
             abort();
     } else {
         for (long i = 0; i < regions; ++i)
-            bare();
+            if (iterations > 0)
+                in_task(iterations);
+            else
+                bare();
+#pragma omp taskwait
         if (write(ends[1], &byte, 1) != 1)
             abort();
     }
@@ -128,7 +141,7 @@ int main(int argc, char **argv) {
     double checksum = 0;
     const int is_inner = strcmp(argv[1], "inner") == 0;
     if (is_inner)
-        inner(regions);
+        inner(iterations, regions);
     for (long i = 0; i < regions && !is_inner; ++i)
         if (strcmp(argv[1], "empty") == 0)
             empty(iterations);

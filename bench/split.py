@@ -32,6 +32,8 @@ REGIONS = 200  # whose instructions are counted
 AUTO_REGIONS = 40
 TIMED_LOOP = ("2000", "100")
 INNER_REGIONS = 64000  # whose instructions are counted
+TASK_LOOP = "7000"  # iterations of a loop of about 10 us
+TASKS = 150  # with such a loop
 SLEEPERS = 4  # workers
 SLEEPS = ("16", "10")  # in a region, and regions
 
@@ -110,6 +112,11 @@ def inner_instructions(build, compiler, split):
     return of_a_region(build, compiler, split, "inner", "0", INNER_REGIONS, 2)
 
 
+def task_instructions(build, compiler, split):
+    """Of a task with a loop of 10 us, while nobody is idle"""
+    return of_a_region(build, compiler, split, "inner", TASK_LOOP, TASKS, 2)
+
+
 def sleeping_ms(build, compiler, split, rounds):
     """a region in a task, while the other workers are idle: the least of some"""
     least = float("inf")
@@ -124,11 +131,13 @@ def sleeping_ms(build, compiler, split, rounds):
 def print_inner(build, rounds):
     print(f"\n## Regions in tasks\n\n*Sleeping*: a region of {SLEEPS[0]} iterations that sleep for 10 ms, in a task, with "
           f"{SLEEPERS} threads of which the others are idle; the least\nof {rounds} runs. *Quiet*: instructions of an empty region in "
-          "another one, where nobody is idle, by callgrind.\n")
+          "another one, where nobody is idle, by callgrind.\n*Task*: of "
+          f"a task whose only work is a loop of {TASK_LOOP} divisions, about 10 us, in the same place.\n")
     lines = [[str(split), *(cell for compiler in COMPILERS for cell in (
-        f"{sleeping_ms(build, compiler, split, rounds):.0f}", f"{inner_instructions(build, compiler, split):.0f}"))]
+        f"{sleeping_ms(build, compiler, split, rounds):.0f}", f"{inner_instructions(build, compiler, split):.0f}",
+        f"{task_instructions(build, compiler, split):,.0f}"))]
         for split in (1, "inner", "auto")]
-    print(report.markdown(["SENNIT_SPLIT", *(f"{compiler}, {what}" for compiler in COMPILERS for what in ("sleeping, ms", "quiet"))],
+    print(report.markdown(["SENNIT_SPLIT", *(f"{compiler}, {what}" for compiler in COMPILERS for what in ("sleeping, ms", "quiet", "task"))],
                           lines))
 
 
