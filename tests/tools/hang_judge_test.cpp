@@ -81,6 +81,20 @@ TEST(HangJudge, RanksOfOneNodeOfSeveralAreToldOfAloneIfThatIsWanted) {
     }
 }
 
+TEST(HangJudge, OfTheRanksOfOneNodeThoseThatHaveEndedDoNotStandStill) {
+    HangJudge judge(6);
+    for (const int rank : {2, 3, 4}) {
+        judge.hear(fmt::format("watch\t{}\t3", rank));
+        judge.hear(rank == 3 ? "end\t3\t0" : still(rank, 0, 100));
+    }
+    EXPECT_TRUE(says(judge.verdict()->text, "none of ranks 2, 4 has moved for 100 s"));
+    judge.hear("end\t4\t0");
+    judge.hear("move\t2");
+    EXPECT_TRUE(says(judge.verdict()->text, "goes on"));
+    judge.hear(still(2, 0, 100));
+    EXPECT_TRUE(says(judge.verdict()->text, "rank 2 has not moved for 100 s"));
+}
+
 TEST(HangJudge, SeveralNodesOnOneMachineAreJudgedTogether) {
     HangJudge judge(2);
     for (const int rank : {0, 1}) {

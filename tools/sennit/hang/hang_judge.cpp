@@ -257,11 +257,14 @@ std::optional<HangJudge::Verdict> HangJudge::verdict_of_node() {
         return std::nullopt;
     told_ = still.begins;
     told_certain_ = false;
+    std::vector<int> waiting; // not those that have ended
+    for (const auto &[number, since] : still.begins)
+        waiting.push_back(number);
     Verdict verdict;
     verdict.text = fmt::format(
         "sennit: node {}: {} for {} s; ranks on other nodes may be at work\n", host_name(),
-        told_alone_ == 1 ? fmt::format("rank {} has not moved", *of_node_.begin())
-                         : fmt::format("none of ranks {} has moved", fmt::join(of_node_, ", ")),
+        waiting.size() == 1 ? fmt::format("rank {} has not moved", waiting[0])
+                            : fmt::format("none of ranks {} has moved", fmt::join(waiting, ", ")),
         still.seconds());
     tell_of(still, verdict.text);
     verdict.text += look_at_cores(still.grace).text;
