@@ -144,11 +144,13 @@ def test_the_code_of_mpi_abort_is_the_exit_code():
 
 
 def test_a_rank_that_dies_of_a_signal_is_named_in_one_line():
-    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGFPE):
-        with run("raise", "1", str(int(number))) as job:
+    # Where ranks may be on other nodes, too, and are not, nobody else can have ended this one.
+    for number, nodes in ((signal.SIGKILL, "1"), (signal.SIGTERM, "1"), (signal.SIGFPE, "1"), (signal.SIGTERM, "2")):
+        with run("raise", "1", str(int(number)), environment={"SLURM_JOB_NUM_NODES": nodes}) as job:
             _, errors = check(job.finish(), 128 + number, job)
         lines = own_lines(errors)
-        assert len(lines) == 1 and "rank 1 " in lines[0] and number.name in lines[0], errors
+        assert len(lines) == 1 and "rank 1 " in lines[0] and lines[0].endswith("; the job has ended"), errors
+        assert number.name in lines[0] and "perhaps" not in lines[0], errors
 
 
 def test_a_rank_killed_from_outside_ends_the_job():

@@ -81,6 +81,16 @@ TEST(RankEnds, AnotherWorldsRanksAreNoneOfOurs) {
     EXPECT_TRUE(ends.verdict());
 }
 
+TEST(RankEnds, RanksOfOtherNodesAreNotHeard) {
+    RankEnds ends(2);
+    EXPECT_TRUE(ends.hear("watch\t1\t0", 1001));
+    EXPECT_TRUE(ends.hear("watch\t1\t0", 1001));
+    EXPECT_TRUE(ends.hear("watch\t-1\t0", 1002)) << "nobody knows which one it is";
+    EXPECT_FALSE(ends.hears_all());
+    EXPECT_TRUE(ends.hear("watch\t0\t0", 1000));
+    EXPECT_TRUE(ends.hears_all());
+}
+
 TEST(RankEnds, ANumberThatIsNoneIsNoMessage) {
     RankEnds ends(2);
     for (const char *message : {"", "end", "end\t0", "end\tx\t1\t1\t0\t0\t0", "begin\t0x1\t2",

@@ -13,9 +13,13 @@ bool RankEnds::hear(std::string_view message, int sender) {
     const bool is_begin = words[0] == "begin" && words.size() == 3;
     const bool is_begun = words[0] == "begun" && words.size() == 3;
     const bool is_end = words[0] == "end" && words.size() == 7;
-    if (!(is_begin || is_begun || is_end) || !read(words[1], rank))
+    const bool is_watch = words[0] == "watch" && words.size() == 3;
+    if (!(is_begin || is_begun || is_end || is_watch) || !read(words[1], rank))
         return false;
-    if (is_end) {
+    if (is_watch) {
+        if (is_rank(rank))
+            watched_.insert(rank);
+    } else if (is_end) {
         RankReport report = {rank, 0, 0, 0, words[6] == "1"};
         if (!read(words[3], report.pid) || !read(words[4], report.signal) ||
             !read(words[5], report.code))

@@ -3,6 +3,7 @@
 //   begin <rank> <size>      it is in MPI_Init now; size: of its MPI_COMM_WORLD, -1: not known. An
 //                            mpiexec in a rank starts another world, whose ranks are none of ours
 //   begun <rank> <size>      no more
+//   watch <rank> [...]      its watcher has begun; hang_judge.h
 //   end <rank> <now> <process> <signal> <code> <explained>      of its program; said by its watcher
 // The first end that is a failure is the cause of the job's end: the others are ranks that the
 // launcher has ended after it.
@@ -16,6 +17,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,12 +44,15 @@ class RankEnds {
     bool uses_mpi() const { return !began_.empty(); }
     bool has_begun(int rank) const { return began_.contains(rank); }
     bool has_told() const { return told_; }
+    // Is none on another node, or started without a watcher?
+    bool hears_all() const { return static_cast<int>(watched_.size()) == size_; }
 
   private:
     void end(const RankReport &report);
     bool is_rank(int number) const { return number >= 0 && number < size_; }
 
     int size_;
+    std::set<int> watched_;             // ranks
     std::map<int, int> began_;          // ranks, and which process; 0: no longer in MPI_Init
     std::map<int, RankReport> without_; // ended, and had not begun
     std::optional<RankReport> failure_;

@@ -239,11 +239,13 @@ void remove_board(bool failed) {
 // The rank whose end has ended the job, in a line for people, if mpiexec has not said it.
 void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan, bool spans_nodes) {
     const std::optional<RankReport> &failure = ranks.failure();
-    if (failure && is_request(failure->signal) && spans_nodes)
-        return; // a rank of another node has failed, which is told there
     const bool is_early = failure && failure->code != 0 && !ranks.has_begun(failure->rank) &&
                           (ranks.uses_mpi() || !plan.program.mpi_libraries.empty());
-    if (failure && failure->signal != 0)
+    if (failure && is_request(failure->signal) && spans_nodes && !ranks.hears_all())
+        tell("sennit: {}, perhaps by mpiexec because a rank on another node has failed; the job "
+             "has ended\n",
+             describe(*failure)); // what has failed there is told there
+    else if (failure && failure->signal != 0)
         tell("sennit: {}; the job has ended\n", describe(*failure));
     else if (is_early && !ranks.has_told() && !failure->is_explained)
         tell("sennit: {}; the job has ended\n", describe_early_end(*failure));
