@@ -353,6 +353,14 @@ def test_ranks_on_several_nodes_see_for_themselves_how_many_they_are():
     assert printed(out)["1", "OMP_NUM_THREADS"] == str(max(1, PROCESSORS // 2)), out
 
 
+def test_ranks_on_several_nodes_have_variables_whose_names_shells_do_not_know():
+    odd = {"BASH_FUNC_module%%": "() { echo $*; }", "a.b": "c d"}
+    environment = {**odd, "SLURM_JOB_NUM_NODES": "2", "BASH_FUNC_test%%": "() { false; }"}
+    with run("print", *odd, environment=environment) as job:
+        out, errors = check(job.finish(), 0, job)
+    assert {name: printed(out)["1", name] for name in odd} == odd, (out, errors)
+
+
 def test_threads_are_as_many_as_the_processor_time_is_enough_for():
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "cgroup"))

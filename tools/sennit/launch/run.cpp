@@ -110,16 +110,39 @@ bool may_span_nodes(const JobSpec &spec) {
            std::any_of(spec.others.begin(), spec.others.end(), may_span_nodes);
 }
 
+// Shells may drop variables whose names are none for them, such as those of the functions that bash
+// hands on; dash does. bash keeps them, and with -p it neither takes such functions for its own nor
+// reads BASH_ENV.
+std::vector<std::string> shell_that_keeps_variables() {
+    const auto is_for_shells = [](std::string_view name) {
+        constexpr std::string_view digits = "0123456789";
+        constexpr std::string_view others = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        return !name.empty() && digits.find(name[0]) == std::string_view::npos &&
+               std::all_of(name.begin(), name.end(), [&](char c) {
+                   return digits.find(c) != std::string_view::npos ||
+                          others.find(c) != std::string_view::npos;
+               });
+    };
+    bool keeps = true;
+    for (char **variable = environ; *variable; ++variable) {
+        const std::string_view text = *variable;
+        keeps = keeps && is_for_shells(text.substr(0, text.find('=')));
+    }
+    if (keeps || access("/bin/bash", X_OK) != 0)
+        return {"/bin/sh", "-c"};
+    return {"/bin/bash", "-p", "-c"};
+}
+
 // Where `sennit` itself is missing, the first rank there says so. A signal ends it, for MPICH's
 // mpiexec waits for ever for the others where a rank could not be started.
 std::vector<std::string> or_say_what_is_missing(std::vector<std::string> line) {
-    line.insert(line.begin(),
-                {"/bin/sh", "-c",
-                 R"(test -x "$0" && exec "$0" "$@"; )"
-                 R"(test "${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-0}}" = 0 && )"
-                 R"(echo "sennit: '$0' is not there on $(uname -n): )"
-                 R"(install Sennit there in the same folder" >&2; kill -TERM $$)"});
-    return line;
+    std::vector<std::string> command = shell_that_keeps_variables();
+    command.emplace_back(R"(test -x "$0" && exec "$0" "$@"; )"
+                         R"(test "${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-0}}" = 0 && )"
+                         R"(echo "sennit: '$0' is not there on $(uname -n): )"
+                         R"(install Sennit there in the same folder" >&2; kill -TERM $$)");
+    command.insert(command.end(), line.begin(), line.end());
+    return command;
 }
 
 void make_trace_folder(const JobSpec &spec) {
