@@ -343,10 +343,12 @@ def test_ranks_that_are_not_bound_share_the_processors():
 
 
 def test_ranks_on_several_nodes_see_for_themselves_how_many_they_are():
-    for nodes in ("1", "2"):
-        with Running([SENNIT, "run", "--dry-run", "-n", "4", RANKS], environment={"SLURM_JOB_NUM_NODES": nodes}) as job:
+    lists = ("PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "PE_HOSTFILE", "HYDRA_HOST_FILE")
+    for name, value, is_one in (("SLURM_JOB_NUM_NODES", "1", True), ("SLURM_JOB_NUM_NODES", "2", False),
+                                ("PBS_NODEFILE", "", True), *((name, "nodes", False) for name in lists)):
+        with Running([SENNIT, "run", "--dry-run", "-n", "4", RANKS], environment={name: value}) as job:
             out, _ = check(job.finish(), 0, job)
-        assert ("OMP_NUM_THREADS=" in out) == (nodes == "1"), (nodes, out)
+        assert ("OMP_NUM_THREADS=" in out) == is_one, (name, value, out)
     # As in a batch script; an mpiexec that stays on this node has all ranks here.
     with run("print", "OMP_NUM_THREADS", environment={"SLURM_JOB_NUM_NODES": "2"}) as job:
         out, _ = check(job.finish(), 0, job)

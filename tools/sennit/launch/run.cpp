@@ -24,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <signal.h>
 #include <string_view>
 #include <thread>
@@ -101,11 +102,19 @@ std::vector<std::string> exec_command(const Plan &plan, const JobSpec &spec,
     return line;
 }
 
-// Of the nodes that Slurm has given to this job, mpiexec may take all.
-bool may_span_nodes(const JobSpec &spec) {
+// Of the nodes that a batch system has given to this job, mpiexec may take all. Only Slurm says in
+// a word how many they are. HYDRA_HOST_FILE is for MPICH's mpiexec alone.
+bool has_several_nodes() {
+    constexpr const char *lists[] = {"PBS_NODEFILE",   "LSB_HOSTS",   "LSB_DJOB_HOSTFILE",
+                                     "LSB_MCPU_HOSTS", "PE_HOSTFILE", "HYDRA_HOST_FILE"};
     const char *const nodes = read_environment("SLURM_JOB_NUM_NODES");
     return (nodes && std::string_view(nodes) != "1") ||
-           has_effect(spec.launcher_options, LauncherEffect::hosts) ||
+           std::any_of(std::begin(lists), std::end(lists),
+                       [](const char *name) { return !text_of(read_environment(name)).empty(); });
+}
+
+bool may_span_nodes(const JobSpec &spec) {
+    return has_several_nodes() || has_effect(spec.launcher_options, LauncherEffect::hosts) ||
            has_effect(spec.launcher_options, LauncherEffect::hostfile) ||
            std::any_of(spec.others.begin(), spec.others.end(), may_span_nodes);
 }
