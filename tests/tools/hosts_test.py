@@ -183,6 +183,11 @@ def end_by(hosts, host, number):
     return own_lines(errors)
 
 
+def test_a_rank_that_is_killed_is_named_where_no_hangs_are_looked_for(hosts):
+    lines = end_by(hosts, "two", signal.SIGKILL)
+    assert len([line for line in lines if re.match(r"sennit: rank 1 \(.* was ended by signal 9 ", line)]) == 1, lines
+
+
 def test_a_rank_that_is_asked_to_end_is_named(hosts):
     lines = end_by(hosts, "one", signal.SIGTERM)
     said = r"sennit: rank 0 \(.* was ended by signal 15 .*, perhaps by mpiexec because "

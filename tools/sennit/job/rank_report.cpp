@@ -148,7 +148,7 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
         report.signal = WTERMSIG(status);
         report.code = 128 + report.signal;
     }
-    if (!send_report(socket, report) && report.signal != 0)
+    if (!send_report(socket, report) && report.signal != 0 && !is_request(report.signal))
         tell("sennit: {}\n", describe(report));
     if (hearer)
         hearer->wait_until_heard();

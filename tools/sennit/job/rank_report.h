@@ -3,10 +3,11 @@
 // a rank that SIGKILL ended and for one that called exit(9), and mixes the codes of several ranks:
 // only the parent of a rank knows. So under `sennit run` each rank has a small parent of ours,
 // `sennit exec --watch <socket>`, which says `watch <rank>` at its begin and `end ...`
-// (rank_ends.h) at its end. On another machine than `sennit run`'s there is no such socket: then
-// that parent writes the line itself. Where another launcher starts the ranks, `sennit exec` is
-// such a parent, too, and a neighbour hears it (launch/neighbours.h). Invariant: to mpiexec it ends
-// as its program did, by the same signal.
+// (rank_ends.h) at its end. Where another launcher starts the ranks, `sennit exec` is such a
+// parent, too, and a neighbour hears it (launch/neighbours.h). So it is on another machine than
+// `sennit run`'s, where there is no such socket. If no neighbour hears it there, that parent writes
+// the line itself, but for signals by which launchers end ranks. Invariant: to mpiexec it ends as
+// its program did, by the same signal.
 #pragma once
 
 #include <optional>

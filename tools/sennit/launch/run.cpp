@@ -325,13 +325,20 @@ std::vector<std::string> rank_command(const Plan &plan, const JobSpec &spec,
     execute(spec.as_virtual ? command[0] : plan.program.path, command);
 }
 
-// As the parent of the program, which says how that ends.
-int run_under(const std::string &watch_address, const Plan &plan, const JobSpec &spec,
-              const Installation &installation, const WatchedRank &rank, Hearer *hearer = nullptr) {
-    setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
+// Says how the program ends: itself, if nobody hears it.
+int run_as_parent(const std::string &watch_address, const Plan &plan, const JobSpec &spec,
+                  const Installation &installation, const WatchedRank &rank,
+                  Hearer *hearer = nullptr) {
     const std::vector<std::string> command = rank_command(plan, spec, installation);
     return run_watched(spec.as_virtual ? command[0] : plan.program.path, command, rank,
                        watch_address, hearer);
+}
+
+// Heard, as the program is.
+int run_under(const std::string &watch_address, const Plan &plan, const JobSpec &spec,
+              const Installation &installation, const WatchedRank &rank, Hearer *hearer = nullptr) {
+    setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
+    return run_as_parent(watch_address, plan, spec, installation, rank, hearer);
 }
 
 [[noreturn]] void refuse_ranks(const Plan &plan, const JobSpec &spec) {
@@ -425,15 +432,14 @@ bool reaches(const std::string &watch_address) {
     return link >= 0;
 }
 
-int run_beside(Neighbours &neighbours, const Plan &plan, const JobSpec &spec,
-               const Installation &installation, const JobContext &job, const WatchedRank &rank) {
-    if (!neighbours.join()) {
-        if (job.local_rank.value_or(0) == 0)
-            tell("sennit: the ranks of this node cannot be looked after together: {}\n",
-                 neighbours.reason());
-        become(plan, spec, installation);
-    }
-    return run_under(neighbours.socket(), plan, spec, installation, rank, &neighbours);
+// Does a process hear this rank and its neighbours?
+bool has_joined(Neighbours &neighbours, const JobContext &job) {
+    if (neighbours.join())
+        return true;
+    if (job.local_rank.value_or(0) == 0)
+        tell("sennit: the ranks of this node cannot be looked after together: {}\n",
+             neighbours.reason());
+    return false;
 }
 
 int become_rank(const JobSpec &spec, const Installation &installation,
@@ -470,10 +476,12 @@ int become_rank(const JobSpec &spec, const Installation &installation,
     stay_in_pool(cores);
     if (is_heard)
         return run_under(watch_address, plan, spec, installation, watched);
-    if (!beside || plan.runs_as_it_is || plan.program.starts_ranks)
-        become(plan, spec, installation);
-    Neighbours neighbours = neighbours_of(*job, spec);
-    return run_beside(neighbours, plan, spec, installation, *job, watched);
+    if (beside && !plan.runs_as_it_is && !plan.program.starts_ranks)
+        if (Neighbours neighbours = neighbours_of(*job, spec); has_joined(neighbours, *job))
+            return run_under(neighbours.socket(), plan, spec, installation, watched, &neighbours);
+    if (!watch_address.empty()) // of `sennit run` on another node
+        return run_as_parent(watch_address, plan, spec, installation, watched);
+    become(plan, spec, installation);
 }
 
 // For its ranks, and for what is said of them: the ranks of each program, if each has a world.
