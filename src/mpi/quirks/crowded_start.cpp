@@ -168,9 +168,13 @@ bool start_ticks() {
     return file >= 0;
 }
 
+// A child that another thread has made meanwhile may have the file, too: then it lives on.
 void end_ticks() {
-    if (t_ticks >= 0)
+    if (t_ticks >= 0) {
+        syscall(SYS_ioctl, t_ticks, PERF_EVENT_IOC_DISABLE, 0);
+        syscall(SYS_fcntl, t_ticks, F_SETFL, 0); // not O_ASYNC
         syscall(SYS_close, t_ticks);
+    }
     t_ticks = -1;
 }
 

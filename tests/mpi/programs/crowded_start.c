@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * build_once: if="loader and not sanitized" -D_DEFAULT_SOURCE -fPIE -pie
- * once: mpi.{program}.{mpi}.{case} case=plain|own labels=mpi,virtual pass='^started\n$'
+ * once: mpi.{program}.{mpi}.{case} case=plain|own|fork labels=mpi,virtual pass='^started\n$'
  *     run='{on_one_core} {sennit} run --virtual --mpi {mpi} --threads 1 -n 16 {exe}' -- {case}
  * once: mpi.{program}.{mpi}.no_perf mpi=mpich if=x86 labels=mpi,virtual pass='^started\n$'
  *     run='{python} {denying} perf_event_open EPERM {on_one_core} {sennit} run --virtual --mpi {mpi} -n 8 {exe}'
@@ -11,12 +11,15 @@
  * Many ranks on few cores: MPI_Init and MPI_Finalize end, and leave no handler, no timer and no
  * event of perf behind.
  *   own       the program has a use of its own for the signal that Sennit would take
+ *   fork      another thread forks in MPI_Init: the child has whatever file is open
  *   no_perf   as containers deny it */
 #include "check.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,8 +55,25 @@ static void compute(void) {
             ;
 }
 
+static int is_begun;
+static pid_t child;
+
+static void *fork_in_time(void *nothing) {
+    while (!has_event_of_perf() && !__atomic_load_n(&is_begun, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    child = fork();
+    if (child == 0) {
+        alarm(5); /* should the rank die */
+        for (;;)
+            pause();
+    }
+    return nothing;
+}
+
 int main(int argc, char **argv) {
     const int own = argc > 1 && strcmp(argv[1], "own") == 0;
+    const int forks = argc > 1 && strcmp(argv[1], "fork") == 0;
+    pthread_t forking;
     void (*const handler)(int) = own ? count_signal : SIG_DFL;
     if (own) {
         const struct itimerval ticks = {{0, 5000}, {0, 5000}};
@@ -64,9 +84,17 @@ int main(int argc, char **argv) {
         CHECK(sigaction(SIGVTALRM, &ours, NULL) == 0);
         CHECK(setitimer(ITIMER_VIRTUAL, &ticks, NULL) == 0);
     }
+    if (forks)
+        CHECK(pthread_create(&forking, NULL, fork_in_time, NULL) == 0);
     begin(&argc, &argv);
+    if (forks) {
+        __atomic_store_n(&is_begun, 1, __ATOMIC_RELEASE);
+        CHECK(pthread_join(forking, NULL) == 0 && child > 0);
+    }
     CHECK(handled_by(handler) && !has_event_of_perf());
     compute();
+    if (forks)
+        CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
     if (own) {
         while (!seen)
             compute();
