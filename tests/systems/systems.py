@@ -11,8 +11,8 @@
     compilers  built as a user builds it, by each compiler that this release has and that Sennit takes, without the parts
                that need SimGrid, OTF2 or LLVM. A program of each MPI, with small tasks, runs under what is installed
 
-Prints a table. Root and a mirror of Debian are needed; where one is missing, or a release is on no mirror any more, a
-line says so. The exit code is 77 if all that was tried works, but something that was asked for could not be tried.
+Prints a table. Root and a mirror of Debian are needed; where one is missing, or a release is on no mirror any more or
+has none of the compilers, a line says so. The exit code is 77 if all that was tried works, but something that was asked for could not be tried.
 
 usage: systems.py --source FOLDER --build FOLDER --work FOLDER [--systems bookworm,trixie] [--steps demo,package]
                   [--compilers g++-13,clang-17]
@@ -28,6 +28,7 @@ import sys
 
 MIRROR = "http://deb.debian.org/debian"
 SKIPPED = 77
+NOTHING = "-"
 # In a namespace of its own: whatever happens, no mount is left behind.
 ENTER = """set -e
 mount --bind "$1" "$1"
@@ -158,17 +159,18 @@ class System:
         return "FAILS"
 
     def compilers(self, asked):
-        """What built it, as CMake's summary names it."""
+        """What built it, as CMake's summary names it. Of those that are asked for; none: of all."""
+        there = [compiler for compiler in COMPILERS.get(self.name, ()) if not asked or compiler in asked]
+        if not there:
+            print(f"Debian {self.name} builds nothing: it has none of the compilers")
         results = []
-        for compiler in COMPILERS.get(self.name, ()):
-            if asked and compiler not in asked.split(","):
-                continue
+        for compiler in there:
             cc, cxx = compiler.replace("g++", "gcc"), compiler.replace("clang", "clang++")
             result = self.step(compiler, f"compiler={compiler} cc={cc} cxx={cxx}; {COMPILER}")
             named = re.search(r"-- Sennit .*, by (\w+ [\d.]+)", self.log(compiler).read_text(encoding="utf-8"))
             name = named[1].replace("GNU", "GCC") if named else compiler
             results.append(name if result == "works" else f"{name} {result}")
-        return ", ".join(results) or "-"
+        return ", ".join(results) or NOTHING
 
 
 def main():
@@ -181,6 +183,10 @@ def main():
     parser.add_argument("--compilers", default="")
     parser.add_argument("--arguments", default="")
     options = parser.parse_args()
+    asked = options.compilers.split(",") if options.compilers else []
+    known = sorted({name for names in COMPILERS.values() for name in names})
+    if not set(asked) <= set(known):
+        sys.exit(f"--compilers {options.compilers}: known are {', '.join(known)}")
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         give_up("debootstrap, and root, are needed")
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
@@ -202,8 +208,9 @@ def main():
             print(f"Debian {name} is not tested: {why}")
             all_there = False
             continue
-        results = [system.compilers(options.compilers) if step == "compilers" else system.step(step, commands[step])
+        results = [system.compilers(asked) if step == "compilers" else system.step(step, commands[step])
                    for step in steps]
+        all_there = all_there and NOTHING not in results
         rows.append([f"Debian {name}", *system.versions().values(), *results])
     if not rows:
         sys.exit(SKIPPED)
