@@ -188,10 +188,10 @@ class Condition : public Wait {
     enum class Bury { nothing, accepted, own_group };
     Bury bury = Bury::nothing;
     virtual bool accepts(const Item *) { return false; }
-    // Where there is no stack for another task: one that it accepts, and that the worker may run,
-    // wherever in the queues of the waiting task's team it is. The condition does not hold before
-    // it has ended.
-    virtual Item *take_accepted(const Worker &) { return nullptr; }
+    // Where there is no stack for another task: one that it accepts, and that the worker of the
+    // waiting task may run, wherever in the queues of that one's team it is. The condition does not
+    // hold before it has ended. Once somebody waits.
+    virtual Item *take_accepted() { return nullptr; }
     // Where what it accepts becomes ready, the worker is not told: it is no thread of that team.
     bool beyond_team = false;
     // Without memory for a stack, may any task run on top of the waiting fiber? Not where the fiber

@@ -65,6 +65,7 @@ struct Handoff {
     Fiber *creator = nullptr;   // of a throttled task: waits for it and is to go on soon
     std::uint32_t down_to = 0;  // how many tasks the creator leaves in its queue
     bool begins = false;        // no item: the fiber begins a thread of a group
+    bool accepted = false;      // the fiber waits for the item, which was looked for: take_accepted
 
     void give(Slot &where, Item *what, fiber::FpControl with) {
         SENNIT_ASSERT(!item);

@@ -227,6 +227,18 @@ SENNIT_COLD static bool may_bury(const Worker &worker, Condition &condition, con
     return waits_for(condition, *worker.slot, where, item);
 }
 
+// What another fiber of the worker, in park(), waits for, if a task may run on top of it; null:
+// none may. Its locks do not matter: the task must end before it can go on.
+SENNIT_COLD static Condition *buried_by(const Worker &worker, const Fiber &fiber) {
+    const Wait *const wait = fiber.waits.load(std::memory_order_relaxed);
+    if (&fiber == worker.current() || !fiber.slot || !wait)
+        return nullptr;
+    auto &condition = static_cast<Condition &>(const_cast<Wait &>(*wait));
+    const auto left = reinterpret_cast<std::uintptr_t>(fiber.context.pointer) -
+                      reinterpret_cast<std::uintptr_t>(fiber.context.stack_low);
+    return condition.may_be_buried && left > fiber.context.stack_size / 4 ? &condition : nullptr;
+}
+
 // Another fiber of the worker, in park(), that waits for this task; null: none. It is armed no
 // more. If nobody has a stack, the task can run on top of that fiber alone. Others are not buried:
 // what they wait for may come before the task ends.
@@ -239,15 +251,37 @@ SENNIT_COLD static Fiber *find_bearer(Worker &worker, const Slot &where, const I
     if (observed::by(observed::kRoaming))
         return found;
     worker.fibers.each([&](Fiber &fiber) {
-        const Wait *const wait = fiber.waits.load(std::memory_order_relaxed);
-        if (found || &fiber == worker.current() || !fiber.slot || !wait)
+        if (found)
             return;
-        auto &condition = static_cast<Condition &>(const_cast<Wait &>(*wait));
-        const auto left = reinterpret_cast<std::uintptr_t>(fiber.context.pointer) -
-                          reinterpret_cast<std::uintptr_t>(fiber.context.stack_low);
-        if (condition.may_be_buried && left > fiber.context.stack_size / 4 &&
-            waits_for(condition, *fiber.slot, where, item) && condition.disarm(&fiber))
+        Condition *const condition = buried_by(worker, fiber);
+        if (condition && waits_for(*condition, *fiber.slot, where, item) &&
+            condition->disarm(&fiber))
             found = &fiber;
+    });
+    return found;
+}
+
+// Another fiber of the worker, as above, that waits for some task in the queues of its team, and
+// that task for the handoff. For find() gives the same task again and again, in front of those that
+// could run.
+SENNIT_COLD static Fiber *find_bearer_of_any(Worker &worker, Handoff &handoff) {
+    Fiber *found = nullptr;
+    if (observed::by(observed::kRoaming))
+        return found;
+    worker.fibers.each([&](Fiber &fiber) {
+        if (found)
+            return;
+        Condition *const condition = buried_by(worker, fiber);
+        if (!condition || condition->bury != Condition::Bury::accepted)
+            return;
+        Item *const item = condition->take_accepted();
+        if (!item)
+            return;
+        [[maybe_unused]] const bool disarmed = condition->disarm(&fiber); // it cannot hold yet
+        SENNIT_ASSERT(disarmed);
+        handoff.give(*fiber.slot, item, fiber.slot->control);
+        handoff.accepted = true;
+        found = &fiber;
     });
     return found;
 }
@@ -272,24 +306,30 @@ SENNIT_COLD void Worker::run_on_top(Slot &where, Item *item) {
     queue_next(); // the current task may go on for long
 }
 
+// The same for what take_accepted() has found. The task counts as one that goes on meanwhile.
+SENNIT_COLD void Worker::run_on_top_as_awaited(Slot &where, Item *item) {
+    const Wait &wait = *current()->waits.load(std::memory_order_relaxed);
+    const bool is_observed =
+        observed::by(observed::kTrace | observed::kAccounts | observed::kFreeAgents);
+    if (is_observed)
+        client().waits(*this, wait, false);
+    run_on_top(where, item);
+    if (is_observed)
+        client().waits(*this, wait, true);
+}
+
 // There is no stack: the task that waits runs what it waits for on its own, as far as that is
-// ready. It counts as one that goes on meanwhile. False: there is none, and it is still armed.
+// ready. False: there is none, and it is still armed.
 SENNIT_COLD bool Worker::run_accepted(Condition &condition) {
     Fiber &me = *current();
     if (condition.bury != Condition::Bury::accepted || !may_bury(me))
         return false;
-    Item *const item = condition.take_accepted(*this);
+    Item *const item = condition.take_accepted();
     if (!item)
         return false;
     [[maybe_unused]] const bool disarmed = condition.disarm(&me); // for it cannot hold yet
     SENNIT_ASSERT(disarmed && me.state.step(FiberState::running));
-    const bool is_observed =
-        observed::by(observed::kTrace | observed::kAccounts | observed::kFreeAgents);
-    if (is_observed)
-        client().waits(*this, condition, false);
-    run_on_top(*slot, item);
-    if (is_observed)
-        client().waits(*this, condition, true);
+    run_on_top_as_awaited(*slot, item);
     return true;
 }
 
@@ -301,7 +341,10 @@ void Worker::park(Condition &condition) {
         return;
     // On the disarmed fiber. Is the wait over after the task?
     const auto bury = [&](Slot &where, Item *item) {
-        run_on_top(where, item);
+        if (std::exchange(handoff_.accepted, false))
+            run_on_top_as_awaited(where, item);
+        else
+            run_on_top(where, item);
         return condition.done() || !arm(condition, *me);
     };
     // Back when somebody popped us, or gave us a task to bear. Is the wait over?
@@ -345,10 +388,15 @@ void Worker::park(Condition &condition) {
                 continue;
             }
             client().put_back(*this, *where, item);
-            if (!run_accepted(condition))
+            if (run_accepted(condition)) {
+                if (condition.done() || !arm(condition, *me))
+                    return;
+            } else if (Fiber *const other = find_bearer_of_any(*this, handoff_)) {
+                if (leave_for(other))
+                    return;
+            } else {
                 idle();
-            else if (condition.done() || !arm(condition, *me))
-                return;
+            }
             continue;
         }
         // What it accepts does not come to this worker's queues.

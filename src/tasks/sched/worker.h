@@ -215,6 +215,7 @@ class alignas(kCacheLine) Worker {
     void park(Condition &condition);
     bool run_accepted(Condition &condition);
     void run_on_top(Slot &where, Item *item);
+    void run_on_top_as_awaited(Slot &where, Item *item);
     void switch_to(Fiber *to);
     Fiber *next_ready();
     Item *find(Slot *&where);

@@ -123,13 +123,12 @@ SENNIT_COLD void detail::observed_included_begin(sched::Worker &worker, Task &ta
 
 namespace {
 
-// What the current task waits for, if the worker may run it: beyond its team only what may leave
-// that.
+// What a task waits for, if its worker may run it: beyond its team only what may leave that.
 class Awaited final : public sched::Sought {
   public:
-    Awaited(const sched::Worker &worker, sched::Condition &condition)
-        : condition_(condition), team_(*worker.task->team),
-          beyond_team_(worker.slot->group != &team_) {}
+    explicit Awaited(sched::Condition &condition)
+        : condition_(condition), team_(*condition.task->team),
+          beyond_team_(condition.slot->group != &team_) {}
     bool is(const sched::Item *item) const override {
         return (!beyond_team_ || static_cast<const Task *>(item)->is(Task::kOffered)) &&
                condition_.accepts(item);
@@ -152,9 +151,7 @@ class ChildrenCondition final : public sched::Condition {
     bool accepts(const sched::Item *item) override {
         return static_cast<const Task *>(item)->parent == &task_;
     }
-    sched::Item *take_accepted(const sched::Worker &worker) override {
-        return Awaited(worker, *this).take();
-    }
+    sched::Item *take_accepted() override { return Awaited(*this).take(); }
     bool done() override {
         const std::int64_t elsewhere = task_.pending.load(std::memory_order_acquire) / Task::kChild;
         SENNIT_ASSERT(elsewhere + task_.spawned >= 0);
@@ -213,9 +210,7 @@ class GroupCondition final : public sched::Condition {
     bool accepts(const sched::Item *item) override {
         return static_cast<const Task *>(item)->taskgroup == &group_;
     }
-    sched::Item *take_accepted(const sched::Worker &worker) override {
-        return Awaited(worker, *this).take();
-    }
+    sched::Item *take_accepted() override { return Awaited(*this).take(); }
     bool done() override { return group_.count.load(std::memory_order_acquire) == 0; }
     bool arm(sched::Fiber *fiber) override {
         group_.cell.reset();
