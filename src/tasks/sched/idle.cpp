@@ -370,15 +370,14 @@ void Worker::yield() {
     // A task comes before other fibers. Fibers that yield in turns must not keep tasks from
     // starting that they may be waiting for. Nor must they keep threads of a group from beginning.
     Item *item = find(where);
-    Fiber *to = nullptr;
-    if (!item && memberships_.unbegun() && (to = fibers.take())) {
-        handoff_.begins = true;
-    } else if (item) {
-        to = fibers.take();
-        if (!to)
-            return client().put_back(*this, *where, item);
+    Fiber *to = item || memberships_.unbegun() ? fibers.take() : nullptr;
+    if (item && to)
         handoff_.give(*where, item, where->control);
-    } else {
+    else if (item)
+        client().put_back(*this, *where, item); // without a stack the others go on
+    else if (to)
+        handoff_.begins = true;
+    if (!to) {
         to = next_ready();
         // What the caller waits for may be behind a barrier.
         if (!to) {
