@@ -73,15 +73,16 @@ void give_up_polling(const Worker &worker) {
             return other.wake();
 }
 
-void Worker::idle() {
+bool Worker::idle(Condition *parked) {
     note_idle();
     if (SENNIT_LIKELY(!shares_cores()))
-        return rest();
+        return rest(parked);
     seat.rest();
-    rest();
+    const bool over = rest(parked);
     // Before it takes a task, which others with a core could run meanwhile.
-    if (anything_to_do())
+    if (over || anything_to_do())
         seat.need();
+    return over;
 }
 
 void Worker::become_busy() {
@@ -100,11 +101,20 @@ void Worker::become_idle() {
         memberships_.count_idle(true);
 }
 
-void Worker::rest() {
-    if (SENNIT_UNLIKELY(outdated()))
-        return client().reconsider();
+// Where a fiber is parked, and there is no other stack: what is called on its own may wait, too. So
+// it is not armed meanwhile, or two waits would resume it. A lock that it waits for might be
+// handed to it under another wait for that lock: then others poll, or the ticker does.
+static bool may_poll_on(const Condition *parked) {
+    return !parked || parked->may_be_buried;
+}
+
+bool Worker::rest(Condition *parked) {
+    if (SENNIT_UNLIKELY(outdated())) {
+        client().reconsider();
+        return false;
+    }
     memberships_.settle();
-    if (poll::pending()) {
+    if (poll::pending() && may_poll_on(parked)) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
         // Asked only where it matters: to read the clock takes a good part of what a poll takes.
         const auto idle_ticks = [this] { return ticks() - activity.idle_since(); };
@@ -121,11 +131,17 @@ void Worker::rest() {
             if (naps) // what rings from now on is found by this poll, or ends the nap
                 activity.listen(thread);
             const std::uint64_t before = naps ? ticks() : 0;
-            if (run_polls(*this, true) > 0) {
+            if (parked && !withdraw(*parked))
+                return false;
+            const int found = run_polls(*this, true);
+            if (found > 0)
                 rounds_.polls = 0;
-                return;
-            }
-            ++rounds_.polls;
+            else
+                ++rounds_.polls;
+            if (parked && (parked->done() || !arm(*parked, *current())))
+                return true;
+            if (found > 0)
+                return false;
             if (naps && ticks() - before < kMovesUs * ticks_per_us())
                 sleep();
             else if (crowded() || (rounds_.polls > wait::kIdlePoller.tests &&
@@ -133,7 +149,7 @@ void Worker::rest() {
                 thread.yield();
             else
                 cpu_relax();
-            return;
+            return false;
         }
     } else if (g_idle_poller.load(std::memory_order_relaxed) == this) {
         g_idle_poller.store(nullptr, std::memory_order_seq_cst);
@@ -147,6 +163,7 @@ void Worker::rest() {
     else // between two looks at the others' queues
         for (int i = steals_.next_pause(); i > 0 && !inbox_.any(); --i)
             cpu_relax();
+    return false;
 }
 
 bool is_one_of_few(const Worker &worker) {

@@ -199,12 +199,21 @@ void Worker::wait_for(Condition &condition) {
 }
 
 // The fiber is parked before others can see it, for they may resume it at once.
-static bool arm(Condition &condition, Fiber &me) {
+bool Worker::arm(Condition &condition, Fiber &me) {
     SENNIT_ASSERT(me.state.step(FiberState::parked));
     if (condition.arm(&me))
         return true;
     SENNIT_ASSERT(me.state.step(FiberState::running));
     return false;
+}
+
+// The current fiber is armed no more, and runs. False: somebody makes it ready just now.
+bool Worker::withdraw(Condition &condition) {
+    Fiber &me = *current();
+    if (!condition.disarm(&me))
+        return false;
+    SENNIT_ASSERT(me.state.step(FiberState::running));
+    return true;
 }
 
 // Must the task end before the condition holds, for which a fiber with the slot `its` waits?
@@ -394,8 +403,8 @@ void Worker::park(Condition &condition) {
             } else if (Fiber *const other = find_bearer_of_any(*this, handoff_)) {
                 if (leave_for(other))
                     return;
-            } else {
-                idle();
+            } else if (idle(&condition)) {
+                return;
             }
             continue;
         }
@@ -406,9 +415,9 @@ void Worker::park(Condition &condition) {
                 return;
             continue;
         }
-        // A poll calls functions of the program, which may wait for a lock themselves. So it does
-        // not run on a stack that waits already: two would resume that one. A thread that begins
-        // waits for the other threads of its team.
+        // A poll calls functions of the program, which may wait for a lock themselves. They would
+        // keep this fiber from going on: so another one polls, if there is a stack. A thread that
+        // begins waits for the other threads of its team.
         const bool begins = memberships_.unbegun() != nullptr;
         if (poll::pending() || begins)
             if (Fiber *fresh = fibers.take()) {
@@ -418,7 +427,8 @@ void Worker::park(Condition &condition) {
             }
         if (SENNIT_UNLIKELY(begins) && !poll::pending())
             begin_none(memberships_);
-        idle();
+        if (idle(&condition))
+            return;
     }
 }
 
@@ -482,7 +492,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
             run(*where, item);
             task = nullptr;
         } else if (Slot *const mine = memberships_.unbegun(); !mine || !begin_one(*this, *mine)) {
-            idle();
+            idle(nullptr);
         }
     }
 }

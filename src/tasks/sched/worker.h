@@ -222,8 +222,12 @@ class alignas(kCacheLine) Worker {
     void run(Slot &where, Item *item);
     void become_busy();
     void become_idle();
-    void idle();
-    void rest();
+    // `parked`: what the current fiber waits for, if it does, armed. True: that wait is over, and
+    // the fiber runs. False: it is still armed, or somebody makes it ready.
+    bool idle(Condition *parked);
+    bool rest(Condition *parked);
+    static bool arm(Condition &condition, Fiber &me);
+    bool withdraw(Condition &condition);
     void sleep();
 
     static SENNIT_TLS Worker *t_self_;
