@@ -3,7 +3,8 @@
  * once: mpi.{program}.{mpi}.{case} case=plain|own|fork labels=mpi,virtual pass='^started\n$'
  *     run='{on_one_core} {sennit} run --virtual --mpi {mpi} --threads 1 -n 16 {exe}' -- {case}
  * once: mpi.{program}.{mpi}.no_perf mpi=mpich if=x86 labels=mpi,virtual pass='^started\n$'
- *     run='{python} {denying} perf_event_open EPERM {on_one_core} {sennit} run --virtual --mpi {mpi} -n 8 {exe}'
+ *     run='{python} {denying} perf_event_open EPERM {on_one_core}
+ *     {sennit} run --virtual --mpi {mpi} -n 8 {exe}'
  * once: mpi.{program}.{mpi}.n128.user labels=mpi,virtual skip=77
  *     run='{as_user} {sennit} run --virtual --mpi {mpi} --threads 1 -n 128 {exe}'
  * once: mpi.{program}.{mpi}.n128.fibers.user if=rank_fibers labels=mpi,virtual skip=77
