@@ -20,6 +20,7 @@ from harness import BARE_OPENMPI, Running, eventually, own_lines
 
 SENNIT, MPI, MPIEXEC, HANGS = sys.argv[1:5]
 SKIPPED = 77
+os.environ.pop("SENNIT_BOARD", None)  # of this host: both have boards of their own
 ADDRESSES = "127.0.0.1 localhost\n10.78.0.1 one\n10.78.0.2 two\n"
 # The second host has processes of its own, too. The first one has not: a process enters the processes of a space below
 # its own only.

@@ -13,12 +13,12 @@
 namespace sennit::trace {
 namespace {
 
-int g_row = 0;
+thread_local int t_row = 0; // the worker's number
 
 class SpentTime : public ::testing::Test {
   protected:
     void SetUp() override {
-        count_time([] { return g_row; });
+        count_time([] { return t_row; });
     }
     void TearDown() override { g_counts = false; }
 
@@ -41,7 +41,7 @@ class SpentTime : public ::testing::Test {
 template <class Does>
 void by_worker(Does does) {
     std::thread([&] {
-        g_row = 1;
+        t_row = 1;
         does();
         count(Kind::wait_begin, 0, 0, 0);
     }).join();
@@ -163,7 +163,7 @@ TEST_F(SpentTime, NothingIsLostThoughManyThreadsTellAtOnce) {
     std::atomic<Word> made{0};
     by_worker([] {}); // both are there from the begin on
     std::thread runner([&] {
-        g_row = 1;
+        t_row = 1;
         for (Word task = 1; task <= kTasks; ++task) {
             while (made.load(std::memory_order_acquire) < task)
                 std::this_thread::yield();
