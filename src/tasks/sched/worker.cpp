@@ -248,51 +248,48 @@ SENNIT_COLD static Condition *buried_by(const Worker &worker, const Fiber &fiber
     return condition.may_be_buried && left > fiber.context.stack_size / 4 ? &condition : nullptr;
 }
 
-// Another fiber of the worker, in park(), that waits for this task; null: none. It is armed no
-// more. If nobody has a stack, the task can run on top of that fiber alone. Others are not buried:
-// what they wait for may come before the task ends.
+// Another fiber of the worker, in park(), on top of which a task may run, and for which
+// `takes(fiber, condition)`; null: none.
 //
 // Called where no fiber is ready: those that are neither current nor in the cache are armed, each
 // for the Condition that it waits for last. Or another thread has woken one meanwhile, and its
 // disarm() fails. Where tasks roam, others may take such a fiber.
-SENNIT_COLD static Fiber *find_bearer(Worker &worker, const Slot &where, const Item *item) {
+template <class Takes>
+SENNIT_COLD static Fiber *find_buried(Worker &worker, Takes takes) {
     Fiber *found = nullptr;
     if (observed::by(observed::kRoaming))
         return found;
     worker.fibers.each([&](Fiber &fiber) {
-        if (found)
-            return;
-        Condition *const condition = buried_by(worker, fiber);
-        if (condition && waits_for(*condition, *fiber.slot, where, item) &&
-            condition->disarm(&fiber))
+        Condition *const condition = found ? nullptr : buried_by(worker, fiber);
+        if (condition && takes(fiber, *condition))
             found = &fiber;
     });
     return found;
 }
 
-// Another fiber of the worker, as above, that waits for some task in the queues of its team, and
-// that task for the handoff. For find() gives the same task again and again, in front of those that
-// could run.
+// The one that waits for this task, armed no more. If nobody has a stack, the task can run on top
+// of that fiber alone. Others are not buried: what they wait for may come before the task ends.
+SENNIT_COLD static Fiber *find_bearer(Worker &worker, const Slot &where, const Item *item) {
+    return find_buried(worker, [&](Fiber &fiber, Condition &condition) {
+        return waits_for(condition, *fiber.slot, where, item) && condition.disarm(&fiber);
+    });
+}
+
+// One that waits for some task in the queues of its team, and that task for the handoff. For find()
+// gives the same task again and again, in front of those that could run.
 SENNIT_COLD static Fiber *find_bearer_of_any(Worker &worker, Handoff &handoff) {
-    Fiber *found = nullptr;
-    if (observed::by(observed::kRoaming))
-        return found;
-    worker.fibers.each([&](Fiber &fiber) {
-        if (found)
-            return;
-        Condition *const condition = buried_by(worker, fiber);
-        if (!condition || condition->bury != Condition::Bury::accepted)
-            return;
-        Item *const item = condition->take_accepted();
+    return find_buried(worker, [&](Fiber &fiber, Condition &condition) {
+        if (condition.bury != Condition::Bury::accepted)
+            return false;
+        Item *const item = condition.take_accepted();
         if (!item)
-            return;
-        [[maybe_unused]] const bool disarmed = condition->disarm(&fiber); // it cannot hold yet
+            return false;
+        [[maybe_unused]] const bool disarmed = condition.disarm(&fiber); // it cannot hold yet
         SENNIT_ASSERT(disarmed);
         handoff.give(*fiber.slot, item, fiber.slot->control);
         handoff.accepted = true;
-        found = &fiber;
+        return true;
     });
-    return found;
 }
 
 // There is no stack to begin a thread on. It cannot begin on top of the fiber that waits: each of
