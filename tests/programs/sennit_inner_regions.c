@@ -73,8 +73,8 @@ static void loops(void) {
         for (long i = 0; i < kLoop; ++i)
             cell[i] += work(i);
 #pragma omp for schedule(guided)
-        for (long i = 0; i < kLoop; ++i)
-            cell[i] += 0;
+        for (long i = 0; i < kLoop; ++i) /* others may still be in the loop before */
+            order[i] = -1;
 #pragma omp for ordered schedule(static, 3)
         for (long i = 0; i < kLoop; ++i) {
             const long x = work(i);
